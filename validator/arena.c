@@ -1,0 +1,96 @@
+#include "validator/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16 };
+
+struct arena_block {
+    struct arena_block *older;
+    size_t size; /* keeps the data behind it 16-byte aligned */
+};
+
+void *memory_grow(void *block, size_t size)
+{
+    void *grown = realloc(block, size ? size : 1);
+    if (!grown) {
+        fprintf(stderr, "benchledger: out of memory (%zu bytes)\n", size);
+        abort();
+    }
+    return grown;
+}
+
+static void add_block(struct arena *arena, size_t least)
+{
+    size_t size = arena->room ? arena->room * 2 : FIRST_BLOCK;
+    if (size > LARGEST_BLOCK)
+        size = LARGEST_BLOCK;
+    if (size < least)
+        size = least;
+    struct arena_block *block = memory_grow(NULL, sizeof *block + size);
+    block->older = arena->newest;
+    block->size = size;
+    arena->newest = block;
+    arena->used = 0;
+    arena->room = size;
+    arena->total += size;
+}
+
+void *arena_take(struct arena *arena, size_t size)
+{
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (size > arena->room - arena->used)
+        add_block(arena, size);
+    char *data = (char *)(arena->newest + 1) + arena->used;
+    arena->used += size;
+    return data;
+}
+
+void *arena_clear_take(struct arena *arena, size_t count, size_t size)
+{
+    if (size && count > (SIZE_MAX / 2) / size)
+        abort();
+    void *block = arena_take(arena, count * size);
+    memset(block, 0, count * size);
+    return block;
+}
+
+char *arena_copy(struct arena *arena, const char *text, size_t size)
+{
+    char *copy = arena_take(arena, size + 1);
+    if (size)
+        memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+char *arena_format(struct arena *arena, const char *format, ...)
+{
+    char line[512];
+    va_list values;
+    va_start(values, format);
+    int size = vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    if (size < 0)
+        return arena_copy(arena, "", 0);
+    if ((size_t)size < sizeof line)
+        return arena_copy(arena, line, (size_t)size);
+    char *text = arena_take(arena, (size_t)size + 1);
+    va_start(values, format);
+    vsnprintf(text, (size_t)size + 1, format, values);
+    va_end(values);
+    return text;
+}
+
+void arena_free(struct arena *arena)
+{
+    for (struct arena_block *block = arena->newest; block;) {
+        struct arena_block *older = block->older;
+        free(block);
+        block = older;
+    }
+    *arena = (struct arena){0};
+}

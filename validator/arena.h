@@ -1,0 +1,35 @@
+/* Memory of one submission: many small blocks, freed at once.
+ *
+ * Everything that is derived from a run file (tree, typed view, statistics, flags) lives in the arena
+ * of its submission and dies with it. Running out of memory ends the process with a message: what was
+ * acknowledged is durable, so stopping loses nothing, and no caller has to carry a failure that it
+ * could not answer. An arena is used by one thread at a time. */
+#ifndef BENCHLEDGER_VALIDATOR_ARENA_H
+#define BENCHLEDGER_VALIDATOR_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+struct arena {
+    struct arena_block *newest; /* zero-initialised is an empty arena */
+    size_t used, room;          /* of the newest block */
+    size_t total;               /* bytes taken from the system */
+};
+
+/* SIZE bytes, 16-byte aligned, not cleared. */
+void *arena_take(struct arena *arena, size_t size);
+/* COUNT items of SIZE bytes, cleared. */
+void *arena_clear_take(struct arena *arena, size_t count, size_t size);
+/* A copy of TEXT with a final NUL. */
+char *arena_copy(struct arena *arena, const char *text, size_t size);
+/* A printf-formatted string with a final NUL. */
+char *arena_format(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void arena_free(struct arena *arena);
+
+/* realloc that ends the process instead of returning NULL. */
+void *memory_grow(void *block, size_t size);
+
+#define ARENA_SCOPE __attribute__((cleanup(arena_free)))
+
+#endif
