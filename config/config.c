@@ -53,7 +53,8 @@ static bool set(struct loading *loading, const struct config_key *key, const cha
     return true;
 }
 
-/* --- file --------------------------------------------------------------------------------------- */
+/* --- file ---------------------------------------------------------------------------------------
+ */
 
 static int file_pair(void *context, const char *section, const char *name, const char *text)
 {
@@ -117,7 +118,8 @@ static bool read_file(struct loading *loading, const char *path)
     return true;
 }
 
-/* --- environment -------------------------------------------------------------------------------- */
+/* --- environment --------------------------------------------------------------------------------
+ */
 
 /* Unknown BENCHLEDGER_ variables are left alone: scripts around the service have their own. */
 static bool read_environment(struct loading *loading, char *const *environment)
@@ -139,10 +141,11 @@ static bool read_environment(struct loading *loading, char *const *environment)
     return true;
 }
 
-/* --- flags -------------------------------------------------------------------------------------- */
+/* --- flags --------------------------------------------------------------------------------------
+ */
 
 struct flag {
-    char name[64]; /* as a key, with underscores */
+    char name[64];     /* as a key, with underscores */
     const char *value; /* NULL: the next argument */
 };
 
@@ -218,7 +221,8 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
     return true;
 }
 
-/* --- secrets from files ------------------------------------------------------------------------- */
+/* --- secrets from files -------------------------------------------------------------------------
+ */
 
 static bool read_secret(struct loading *loading, const struct config_key *key, const char *path)
 {
@@ -236,8 +240,8 @@ static bool read_secret(struct loading *loading, const struct config_key *key, c
     if (good)
         config_value_text(loading->config, key, text);
     explicit_bzero(text, sizeof text);
-    return good || fail(loading, "%s_file: %.300s: holds no secret of 1 to 1022 bytes", key->name,
-                        path);
+    return good ||
+           fail(loading, "%s_file: %.300s: holds no secret of 1 to 1022 bytes", key->name, path);
 }
 
 /* The stronger source of a secret and of its `_file` key wins; of two alike the secret itself. */

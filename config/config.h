@@ -1,7 +1,9 @@
-/* Configuration of `serve`: one table of keys (keys.c) drives file, environment, flags, help and tests.
+/* Configuration of `serve`: one table of keys (keys.c) drives file, environment, flags, help and
+ * tests.
  *
- * Flags win over the environment, that over the file, that over the defaults (spec 04, "Configuration").
- * Secrets come from the environment or from files named by `*_file` keys, never from flags. */
+ * Flags win over the environment, that over the file, that over the defaults (spec 04,
+ * "Configuration"). Secrets come from the environment or from files named by `*_file` keys, never
+ * from flags. */
 #ifndef BENCHLEDGER_CONFIG_CONFIG_H
 #define BENCHLEDGER_CONFIG_CONFIG_H
 
@@ -12,17 +14,17 @@
 
 /* Every limit of spec 04. Zero switches a limit off where the table allows it. */
 struct limits {
-    int64_t rate_limit, validate_rate_limit;           /* attempts an hour and address */
-    int64_t accepted_per_hour, quarantined_per_hour;   /* runs an hour, everybody together */
-    int64_t bytes_per_day;                             /* published bytes, everybody together */
-    int64_t max_body, drain_limit;                     /* bytes */
+    int64_t rate_limit, validate_rate_limit;         /* attempts an hour and address */
+    int64_t accepted_per_hour, quarantined_per_hour; /* runs an hour, everybody together */
+    int64_t bytes_per_day;                           /* published bytes, everybody together */
+    int64_t max_body, drain_limit;                   /* bytes */
     int64_t max_connections, max_connections_per_address;
-    int64_t idle_timeout_s, header_timeout_s;          /* seconds */
-    int64_t min_body_rate, body_rate_window_s;         /* bytes a second, over seconds */
-    int64_t queue_limit;                               /* submissions waiting for a commit */
-    int64_t submit_wait_ms, stop_wait_ms;              /* milliseconds */
-    int64_t address_table;                             /* addresses whose attempts are counted */
-    int64_t cache_bytes;                               /* of dataset files kept in memory */
+    int64_t idle_timeout_s, header_timeout_s;  /* seconds */
+    int64_t min_body_rate, body_rate_window_s; /* bytes a second, over seconds */
+    int64_t queue_limit;                       /* submissions waiting for a commit */
+    int64_t submit_wait_ms, stop_wait_ms;      /* milliseconds */
+    int64_t address_table;                     /* addresses whose attempts are counted */
+    int64_t cache_bytes;                       /* of dataset files kept in memory */
 };
 
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -57,9 +59,9 @@ struct config_key {
     const char *environment; /* NULL: BENCHLEDGER_<NAME> */
     const char *unit;        /* NULL: none */
     const char *help;
-    bool limit;     /* a limit of spec 04 */
-    bool zero_off;  /* 0 lifts it */
-    bool reserved;  /* known to the specification, refused by this version when set */
+    bool limit;    /* a limit of spec 04 */
+    bool zero_off; /* 0 lifts it */
+    bool reserved; /* known to the specification, refused by this version when set */
 };
 extern const struct config_key config_keys[];
 extern const size_t config_key_count;

@@ -108,7 +108,8 @@ void config_print_values(const struct config *config, FILE *out)
             continue;
         if (key->type == CONFIG_SECRET) {
             /* A comment, because a file may not carry it. Neither length nor content shows. */
-            fprintf(out, "; %s: %s\n", key->name, *config_value_get(config, key) ? "***" : "not set");
+            fprintf(out, "; %s: %s\n", key->name,
+                    *config_value_get(config, key) ? "***" : "not set");
             continue;
         }
         fprintf(out, "%s =", key->name);

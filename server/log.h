@@ -1,7 +1,7 @@
 /* The service's log on standard error: one line an event, text or JSON. Any thread.
  *
- * Only the edge logs. Values are escaped, so that nothing a client sent can end a line, start another or
- * move a terminal's cursor. Secrets are never passed in. */
+ * Only the edge logs. Values are escaped, so that nothing a client sent can end a line, start
+ * another or move a terminal's cursor. Secrets are never passed in. */
 #ifndef BENCHLEDGER_SERVER_LOG_H
 #define BENCHLEDGER_SERVER_LOG_H
 

@@ -58,8 +58,8 @@ bool nonce_issue(const struct nonce_keys *keys, int64_t now_ms, char text[NONCE_
         return true;
     }
     char mac[SHA256_HEX + 1];
-    int size = snprintf(text, NONCE_TEXT, "n1.%s.%" PRId64 ".%s", keys->secrets[0].id, now_ms,
-                        random);
+    int size =
+        snprintf(text, NONCE_TEXT, "n1.%s.%" PRId64 ".%s", keys->secrets[0].id, now_ms, random);
     sign(&keys->secrets[0], text, (size_t)size, mac);
     snprintf(text + size, NONCE_TEXT - (size_t)size, ".%s", mac);
     return true;

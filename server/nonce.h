@@ -1,7 +1,8 @@
 /* Nonces (spec 01, "Nonce"): issued, checked, opaque to the client. Pure but for the random bits.
  *
  * Form: `n1.<key id>.<issue ms>.<128 random bits>.<HMAC-SHA-256>`; without a secret, only beside a
- * local store, `dev.<ms>.<random>`. The key id names the secret without telling anything about it. */
+ * local store, `dev.<ms>.<random>`. The key id names the secret without telling anything about it.
+ */
 #ifndef BENCHLEDGER_SERVER_NONCE_H
 #define BENCHLEDGER_SERVER_NONCE_H
 
@@ -23,7 +24,8 @@ struct nonce_keys {
 };
 
 /* Texts may be empty. LOCAL: the store is local, so that development nonces may stand in. */
-void nonce_keys_init(struct nonce_keys *keys, const char *current, const char *previous, bool local);
+void nonce_keys_init(struct nonce_keys *keys, const char *current, const char *previous,
+                     bool local);
 /* False when there is neither a secret nor a local store, or no randomness. */
 bool nonce_issue(const struct nonce_keys *keys, int64_t now_ms, char text[NONCE_TEXT]);
 

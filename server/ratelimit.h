@@ -1,8 +1,9 @@
 /* Attempts per client address over a sliding hour, in a table of fixed size (spec 04). Any thread.
  *
- * IPv4 counts per address, IPv6 per /64 and, eightfold, per /48. The hour slides in slots of a minute
- * and a slot counts until its last moment is an hour old: never more than the limit in any hour. The
- * table is keyed with a random secret, so that nobody can aim at another address's bucket. */
+ * IPv4 counts per address, IPv6 per /64 and, eightfold, per /48. The hour slides in slots of a
+ * minute and a slot counts until its last moment is an hour old: never more than the limit in any
+ * hour. The table is keyed with a random secret, so that nobody can aim at another address's
+ * bucket. */
 #ifndef BENCHLEDGER_SERVER_RATELIMIT_H
 #define BENCHLEDGER_SERVER_RATELIMIT_H
 
@@ -20,11 +21,12 @@ struct ratelimit;
 struct ratelimit *ratelimit_new(size_t addresses, const int64_t limits[RATE_CLASSES]);
 void ratelimit_free(struct ratelimit *limit);
 
-/* Counts an attempt. False when there were too many (it is then not counted) and *RETRY_S says when the
- * next one may succeed. NOW_MS is of a clock that does not jump. */
+/* Counts an attempt. False when there were too many (it is then not counted) and *RETRY_S says when
+ * the next one may succeed. NOW_MS is of a clock that does not jump. */
 bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
                     int64_t now_ms, int64_t *retry_s);
-/* One at a time: false while the address holds its turn of CLASS. A turn ends with ratelimit_leave. */
+/* One at a time: false while the address holds its turn of CLASS. A turn ends with ratelimit_leave.
+ */
 bool ratelimit_enter(struct ratelimit *limit, enum rate_class class, const struct address *client);
 void ratelimit_leave(struct ratelimit *limit, enum rate_class class, const struct address *client);
 
