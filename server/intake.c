@@ -29,6 +29,7 @@ struct submission {
     struct verdict verdict;
     struct publication publication;
     const char *run_id, *submitted_digest; /* in the arena */
+    int64_t charged_ms;                    /* when the budgets were charged */
 };
 
 struct outcome {
@@ -37,7 +38,7 @@ struct outcome {
     int rules;
     struct buffer flags; /* JSON array */
     size_t bytes;
-    int64_t taken_ms; /* when the budgets were charged */
+    int64_t taken_ms;
 };
 
 static void submission_end(struct submission *submission)
@@ -195,8 +196,9 @@ static bool step_claim(struct submission *submission)
 static bool step_budget(struct submission *submission)
 {
     int64_t retry_s = 0;
+    submission->charged_ms = clock_monotonic_ms();
     if (admission_charge(submission->service, submission->publication.flagged,
-                         submission->publication.bytes.size, clock_monotonic_ms(), &retry_s))
+                         submission->publication.bytes.size, submission->charged_ms, &retry_s))
         return true;
     store_release(submission->service->store, submission->run_id);
     answer_error_retry(submission->answer, ERROR_BUSY, NULL, retry_s);
@@ -218,7 +220,7 @@ static struct outcome *make_outcome(const struct submission *submission)
     *outcome = (struct outcome){.flagged = submission->publication.flagged,
                                 .rules = submission->verdict.rules_version,
                                 .bytes = submission->publication.bytes.size,
-                                .taken_ms = clock_monotonic_ms()};
+                                .taken_ms = submission->charged_ms};
     snprintf(outcome->path, sizeof outcome->path, "%s", submission->publication.path);
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
     snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
