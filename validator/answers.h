@@ -7,8 +7,8 @@
 enum { ANSWER_CHOICES = 4, ANSWER_NONE = -1 };
 
 struct answer_choice {
-    size_t units;                 /* UTF-16 length of the lower-cased choice */
-    unsigned char sha256[32];     /* of its lower-cased UTF-8 bytes */
+    size_t units;             /* UTF-16 length of the lower-cased choice */
+    unsigned char sha256[32]; /* of its lower-cased UTF-8 bytes */
 };
 struct answer_item {
     int answer; /* index of the right choice */
@@ -19,11 +19,13 @@ struct answer_key {
     size_t count;
 };
 
-/* Reads a key file's text. False with a static *PROBLEM when it is not one. The key lives in ARENA. */
+/* Reads a key file's text. False with a static *PROBLEM when it is not one. The key lives in ARENA.
+ */
 bool answer_key_read(struct arena *arena, const char *text, size_t size, struct answer_key *key,
                      const char **problem);
 
 /* Index of the choice that OUTPUT names, or ANSWER_NONE. */
-int answer_parse(struct arena *arena, const struct js_value *output, const struct answer_item *item);
+int answer_parse(struct arena *arena, const struct js_value *output,
+                 const struct answer_item *item);
 
 #endif

@@ -1,9 +1,9 @@
 /* Memory of one submission: many small blocks, freed at once.
  *
- * Everything that is derived from a run file (tree, typed view, statistics, flags) lives in the arena
- * of its submission and dies with it. Running out of memory ends the process with a message: what was
- * acknowledged is durable, so stopping loses nothing, and no caller has to carry a failure that it
- * could not answer. An arena is used by one thread at a time. */
+ * Everything that is derived from a run file (tree, typed view, statistics, flags) lives in the
+ * arena of its submission and dies with it. Running out of memory ends the process with a message:
+ * what was acknowledged is durable, so stopping loses nothing, and no caller has to carry a failure
+ * that it could not answer. An arena is used by one thread at a time. */
 #ifndef BENCHLEDGER_VALIDATOR_ARENA_H
 #define BENCHLEDGER_VALIDATOR_ARENA_H
 

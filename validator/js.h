@@ -1,9 +1,10 @@
 /* ECMAScript-exact JSON: reader, tree, printer, canonical form (spec 01).
  *
- * The reader makes one pass over the text and builds an arena tree of 16-byte values. Strings without
- * escapes and numbers that already stand in their shortest form point into the text, so the text must
- * outlive the document. Trees are read only; a changed document shares what did not change.
- * Strings are UTF-8, except that a lone surrogate (legal when escaped) stands as its three-byte form. */
+ * The reader makes one pass over the text and builds an arena tree of 16-byte values. Strings
+ * without escapes and numbers that already stand in their shortest form point into the text, so the
+ * text must outlive the document. Trees are read only; a changed document shares what did not
+ * change. Strings are UTF-8, except that a lone surrogate (legal when escaped) stands as its
+ * three-byte form. */
 #ifndef BENCHLEDGER_VALIDATOR_JS_H
 #define BENCHLEDGER_VALIDATOR_JS_H
 
@@ -52,8 +53,8 @@ struct js_error {
     const char *message; /* static */
 };
 
-/* False and *ERROR on anything that JSON.parse refuses, plus depth above 128 and numbers that overflow.
- * A leading byte order mark is skipped. TEXT of at most JS_TEXT_MAX bytes. */
+/* False and *ERROR on anything that JSON.parse refuses, plus depth above 128 and numbers that
+ * overflow. A leading byte order mark is skipped. TEXT of at most JS_TEXT_MAX bytes. */
 bool js_read(struct arena *arena, const char *text, size_t size, struct js_document *document,
              struct js_error *error);
 

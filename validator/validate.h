@@ -1,7 +1,8 @@
 /* The validator's front door: from a parsed run file to a verdict (spec 02).
  *
- * shape (refuse) -> recompute -> plausibility flags. A pure function of the file, the policy and the
- * answer key: no clock, no network, no files. Everything it returns lives in the caller's arena. */
+ * shape (refuse) -> recompute -> plausibility flags. A pure function of the file, the policy and
+ * the answer key: no clock, no network, no files. Everything it returns lives in the caller's
+ * arena. */
 #ifndef BENCHLEDGER_VALIDATOR_VALIDATE_H
 #define BENCHLEDGER_VALIDATOR_VALIDATE_H
 
@@ -14,7 +15,8 @@
 enum { SHAPE_ERRORS_MAX = 50, RULES_VERSION = 2 };
 
 struct shape_error {
-    const char *path; /* RFC 6901 pointer; NUL-terminated, may hold what the client sent: escape it */
+    const char
+        *path; /* RFC 6901 pointer; NUL-terminated, may hold what the client sent: escape it */
     const char *message;
 };
 struct shape_errors {
@@ -35,7 +37,8 @@ struct flag {
 
 /* Which protocols and schemas are taken. */
 struct policy {
-    const char *const *protocols; /* NULL-terminated list; NULL: every archived protocol and schema */
+    const char *const
+        *protocols; /* NULL-terminated list; NULL: every archived protocol and schema */
 };
 
 struct protocol; /* the family's table of functions, protocol.h */
@@ -46,8 +49,8 @@ struct summaries;
 struct run_identity {
     const struct js_value *protocol, *run_id, *created_at, *suite;
     double schema_version;
-    int year, month;       /* UTC year and month of createdAt */
-    double created_ms;     /* createdAt in ms since 1970 */
+    int year, month;   /* UTC year and month of createdAt */
+    double created_ms; /* createdAt in ms since 1970 */
 };
 
 struct verdict {

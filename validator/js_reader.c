@@ -1,0 +1,614 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "validator/js.h"
+#include "validator/number.h"
+
+enum { FEW_KEYS = 8, LONGEST_TOKEN = NUMBER_PRINT_MAX };
+
+/* A container that is still open: where its children begin on the stack. */
+struct frame {
+    uint32_t base;
+    bool object;
+};
+
+struct reader {
+    struct arena *arena;
+    const char *text, *at, *end;
+    struct js_value *stack; /* children of open containers; keys and values take turns in objects */
+    size_t height, room;
+    struct frame frames[JS_DEPTH_MAX];
+    size_t depth;
+    const char *problem;
+};
+
+static bool fail(struct reader *reader, const char *at, const char *problem)
+{
+    reader->at = at;
+    reader->problem = problem;
+    return false;
+}
+
+static struct js_value *push(struct reader *reader)
+{
+    if (reader->height == reader->room) {
+        reader->room = reader->room ? reader->room * 2 : 256;
+        reader->stack = memory_grow(reader->stack, reader->room * sizeof *reader->stack);
+    }
+    return &reader->stack[reader->height++];
+}
+
+static void skip_space(struct reader *reader)
+{
+    const char *at = reader->at;
+    while (at < reader->end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    reader->at = at;
+}
+
+/* --- strings ------------------------------------------------------------------------------------
+ */
+
+/* Whether any of eight bytes ends a plain ASCII run: quote, backslash, control or non-ASCII. */
+static bool has_special(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+    return ((word | (word - ones * 0x20) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+            high) != 0;
+}
+
+/* Bytes of the well-formed UTF-8 character at AT, 0 when it is none (overlong forms, surrogates and
+ * code points above U+10FFFF are none). */
+static size_t utf8_size(const unsigned char *at, const unsigned char *end)
+{
+    size_t left = (size_t)(end - at);
+    if (at[0] < 0xC2)
+        return 0;
+    if (at[0] < 0xE0)
+        return left >= 2 && (at[1] & 0xC0) == 0x80 ? 2 : 0;
+    if (at[0] < 0xF0) {
+        if (left < 3 || (at[1] & 0xC0) != 0x80 || (at[2] & 0xC0) != 0x80)
+            return 0;
+        if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] >= 0xA0))
+            return 0;
+        return 3;
+    }
+    if (at[0] > 0xF4 || left < 4 || (at[1] & 0xC0) != 0x80 || (at[2] & 0xC0) != 0x80 ||
+        (at[3] & 0xC0) != 0x80)
+        return 0;
+    if ((at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] >= 0x90))
+        return 0;
+    return 4;
+}
+
+/* Steps over characters that stand for themselves; *ASCII turns false on others. */
+static bool skip_plain(struct reader *reader, bool *ascii)
+{
+    const char *at = reader->at, *end = reader->end;
+    for (;;) {
+        uint64_t word;
+        while (end - at >= 8 && (memcpy(&word, at, 8), !has_special(word)))
+            at += 8;
+        while (at < end && (unsigned char)*at < 0x80 && (unsigned char)*at >= 0x20 && *at != '"' &&
+               *at != '\\')
+            at++;
+        if (at == end)
+            return fail(reader, at, "the string is not closed");
+        if (*at == '"' || *at == '\\')
+            break;
+        if ((unsigned char)*at < 0x20)
+            return fail(reader, at, "a control character in a string must be escaped");
+        size_t size = utf8_size((const unsigned char *)at, (const unsigned char *)end);
+        if (!size)
+            return fail(reader, at, "invalid UTF-8");
+        *ascii = false;
+        at += size;
+    }
+    reader->at = at;
+    return true;
+}
+
+static bool read_hex4(struct reader *reader, unsigned *unit)
+{
+    if (reader->end - reader->at < 4)
+        return fail(reader, reader->end, "the string is not closed");
+    *unit = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = *reader->at;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return fail(reader, reader->at, "\\u needs four hexadecimal digits");
+        *unit = *unit << 4 | (unsigned)digit;
+        reader->at++;
+    }
+    return true;
+}
+
+static char *put_code_point(char *out, unsigned code)
+{
+    if (code < 0x80) {
+        *out++ = (char)code;
+    } else if (code < 0x800) {
+        *out++ = (char)(0xC0 | code >> 6);
+        *out++ = (char)(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+        *out++ = (char)(0xE0 | code >> 12);
+        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *out++ = (char)(0x80 | (code & 0x3F));
+    } else {
+        *out++ = (char)(0xF0 | code >> 18);
+        *out++ = (char)(0x80 | (code >> 12 & 0x3F));
+        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
+        *out++ = (char)(0x80 | (code & 0x3F));
+    }
+    return out;
+}
+
+/* \uXXXX, with the low half of a pair when it follows. */
+static bool read_unicode_escape(struct reader *reader, unsigned *code)
+{
+    if (!read_hex4(reader, code))
+        return false;
+    const char *behind = reader->at;
+    if (*code >= 0xD800 && *code < 0xDC00 && reader->end - behind >= 2 && behind[0] == '\\' &&
+        behind[1] == 'u') {
+        unsigned low;
+        reader->at += 2;
+        if (!read_hex4(reader, &low))
+            return false;
+        if (low >= 0xDC00 && low < 0xE000)
+            *code = 0x10000 + ((*code - 0xD800) << 10) + (low - 0xDC00);
+        else
+            reader->at = behind;
+    }
+    return true;
+}
+
+static bool read_escape(struct reader *reader, unsigned *code)
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    const char *start = reader->at++;
+    if (reader->at == reader->end)
+        return fail(reader, reader->at, "the string is not closed");
+    char name = *reader->at++;
+    if (name == 'u')
+        return read_unicode_escape(reader, code);
+    const char *found = name ? strchr(names, name) : NULL;
+    if (!found)
+        return fail(reader, start, "unknown escape in a string");
+    *code = (unsigned char)values[found - names];
+    return true;
+}
+
+/* Copies a string that holds escapes; START is behind its opening quote, reader->at on the first
+ * escape. The decoded form is never longer than the text. */
+static bool read_escaped(struct reader *reader, const char *start, bool ascii,
+                         struct js_value *value)
+{
+    const char *close = reader->at;
+    while (close < reader->end && *close != '"')
+        close += *close == '\\' && reader->end - close > 1 ? 2 : 1;
+    char *text = arena_take(reader->arena, (size_t)(close - start) + 1), *out = text;
+    const char *from = start;
+    for (;;) {
+        memcpy(out, from, (size_t)(reader->at - from));
+        out += reader->at - from;
+        if (*reader->at == '"')
+            break;
+        unsigned code;
+        if (!read_escape(reader, &code))
+            return false;
+        ascii = ascii && code < 0x80;
+        out = put_code_point(out, code);
+        from = reader->at;
+        if (!skip_plain(reader, &ascii))
+            return false;
+    }
+    *value = (struct js_value){.type = JS_STRING,
+                               .flags = ascii ? JS_ASCII : 0,
+                               .size = (uint32_t)(out - text),
+                               .text = text};
+    return true;
+}
+
+/* reader->at is on the opening quote. */
+static bool read_string(struct reader *reader, struct js_value *value)
+{
+    const char *start = ++reader->at;
+    bool ascii = true;
+    if (!skip_plain(reader, &ascii))
+        return false;
+    if (*reader->at == '\\') {
+        if (!read_escaped(reader, start, ascii, value))
+            return false;
+    } else {
+        *value = (struct js_value){.type = JS_STRING,
+                                   .flags = (uint8_t)(JS_PLAIN | (ascii ? JS_ASCII : 0)),
+                                   .size = (uint32_t)(reader->at - start),
+                                   .text = start};
+    }
+    reader->at++;
+    return true;
+}
+
+/* --- numbers and words --------------------------------------------------------------------------
+ */
+
+/* Whether a token prints as it stands, so that the printer can copy it. One of at most 15 digits in
+ * plain form is its own shortest form; others are printed once and compared. */
+static bool is_printed_form(const char *token, size_t size, size_t digits, bool plain, double value)
+{
+    if (plain && digits <= 15 && value != 0)
+        return true;
+    char printed[NUMBER_PRINT_MAX];
+    return size <= LONGEST_TOKEN && number_print(value, printed) == size &&
+           memcmp(token, printed, size) == 0;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+static bool read_number(struct reader *reader, struct js_value *value)
+{
+    const char *token = reader->at, *end = reader->end, *at = token;
+    bool plain = true; /* no exponent, no zero at the end of a fraction, no 0.0000001 */
+    at += *at == '-';
+    const char *whole = at;
+    at = skip_digits(at, end);
+    size_t digits = (size_t)(at - whole);
+    if (digits == 0)
+        return fail(reader, at, "a number needs a digit");
+    if (*whole == '0' && digits > 1)
+        return fail(reader, whole + 1, "a number has no leading zeros");
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = skip_digits(at, end);
+        if (at == fraction)
+            return fail(reader, at, "a fraction needs a digit");
+        digits += (size_t)(at - fraction);
+        plain = at[-1] != '0' && (*whole != '0' || at - fraction <= 6);
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        plain = false;
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        const char *exponent = at;
+        at = skip_digits(at, end);
+        if (at == exponent)
+            return fail(reader, at, "an exponent needs a digit");
+    }
+    size_t size = (size_t)(at - token);
+    double number = number_read(token, size);
+    if (isinf(number))
+        return fail(reader, token, "the number is too large");
+    bool printed = is_printed_form(token, size, digits, plain, number);
+    *value = (struct js_value){.type = JS_NUMBER,
+                               .flags = printed ? JS_TOKEN : 0,
+                               .token_size = printed ? (uint16_t)size : 0,
+                               .size = (uint32_t)(token - reader->text),
+                               .number = number};
+    reader->at = at;
+    return true;
+}
+
+static bool read_word(struct reader *reader, const char *word, enum js_type type,
+                      struct js_value *value)
+{
+    size_t size = strlen(word);
+    if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
+        return fail(reader, reader->at, "unexpected character");
+    *value = (struct js_value){.type = (uint8_t)type};
+    reader->at += size;
+    return true;
+}
+
+static bool read_scalar(struct reader *reader)
+{
+    struct js_value value;
+    bool read;
+    if (reader->at == reader->end)
+        return fail(reader, reader->at, "the text ends too early");
+    switch (*reader->at) {
+    case '"':
+        read = read_string(reader, &value);
+        break;
+    case 't':
+        read = read_word(reader, "true", JS_TRUE, &value);
+        break;
+    case 'f':
+        read = read_word(reader, "false", JS_FALSE, &value);
+        break;
+    case 'n':
+        read = read_word(reader, "null", JS_NULL, &value);
+        break;
+    default:
+        if (*reader->at != '-' && (*reader->at < '0' || *reader->at > '9'))
+            return fail(reader, reader->at, "unexpected character");
+        read = read_number(reader, &value);
+    }
+    if (read)
+        *push(reader) = value;
+    return read;
+}
+
+/* --- objects ------------------------------------------------------------------------------------
+ */
+
+static bool same_key(const struct js_member *a, const struct js_member *b)
+{
+    return a->key.size == b->key.size && memcmp(a->key.text, b->key.text, a->key.size) == 0;
+}
+
+struct ordered_key {
+    struct js_member *member;
+    uint32_t place;
+};
+
+static int by_key_then_place(const void *left, const void *right)
+{
+    const struct ordered_key *a = left, *b = right;
+    uint32_t size = a->member->key.size, other = b->member->key.size;
+    if (size != other)
+        return size < other ? -1 : 1;
+    int order = memcmp(a->member->key.text, b->member->key.text, size);
+    return order ? order : a->place < b->place ? -1 : 1;
+}
+
+/* Marks repeated keys (text becomes NULL) after their value moved to the first place. Sorting keeps
+ * hostile objects of a million keys cheap. */
+static bool merge_many(struct js_member *members, size_t count)
+{
+    bool merged = false;
+    struct ordered_key *order = memory_grow(NULL, count * sizeof *order);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (struct ordered_key){&members[i], (uint32_t)i};
+    qsort(order, count, sizeof *order, by_key_then_place);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        if (i == first)
+            continue;
+        if (same_key(order[first].member, order[i].member)) {
+            order[first].member->value = order[i].member->value;
+            order[i].member->key.type = JS_NULL;
+            merged = true;
+        } else {
+            first = i;
+        }
+    }
+    free(order);
+    return merged;
+}
+
+static bool merge_few(struct js_member *members, size_t count)
+{
+    bool merged = false;
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (members[j].key.type == JS_STRING && same_key(&members[j], &members[i])) {
+                members[j].value = members[i].value;
+                members[i].key.type = JS_NULL;
+                merged = true;
+                break;
+            }
+        }
+    }
+    return merged;
+}
+
+/* A canonical decimal from 0 to 4294967294, which JavaScript moves to the front. */
+static bool integer_key(const struct js_value *key, uint64_t *number)
+{
+    if (key->size == 0 || key->size > 10 || (key->text[0] == '0' && key->size > 1))
+        return false;
+    *number = 0;
+    for (size_t i = 0; i < key->size; i++) {
+        if (key->text[i] < '0' || key->text[i] > '9')
+            return false;
+        *number = *number * 10 + (uint64_t)(key->text[i] - '0');
+    }
+    return *number <= 4294967294u;
+}
+
+struct numbered {
+    uint64_t number;
+    struct js_member member;
+};
+
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = ((const struct numbered *)left)->number,
+             b = ((const struct numbered *)right)->number;
+    return a < b ? -1 : a > b;
+}
+
+static void move_integers_first(struct js_member *members, size_t count)
+{
+    struct numbered *numbered = memory_grow(NULL, count * sizeof *numbered);
+    struct js_member *others = memory_grow(NULL, count * sizeof *others);
+    size_t integers = 0, left = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (integer_key(&members[i].key, &numbered[integers].number))
+            numbered[integers++].member = members[i];
+        else
+            others[left++] = members[i];
+    }
+    qsort(numbered, integers, sizeof *numbered, by_number);
+    for (size_t i = 0; i < integers; i++)
+        members[i] = numbered[i].member;
+    if (left)
+        memcpy(members + integers, others, left * sizeof *others);
+    free(numbered);
+    free(others);
+}
+
+/* Puts members into JavaScript's property order; returns how many stay. */
+static size_t order_members(struct js_member *members, size_t count)
+{
+    if (count <= FEW_KEYS ? merge_few(members, count) : merge_many(members, count)) {
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            if (members[i].key.type == JS_STRING)
+                members[kept++] = members[i];
+        count = kept;
+    }
+    uint64_t number;
+    for (size_t i = 0; i < count; i++) {
+        if (integer_key(&members[i].key, &number)) {
+            move_integers_first(members, count);
+            break;
+        }
+    }
+    return count;
+}
+
+/* --- containers ---------------------------------------------------------------------------------
+ */
+
+static bool open_container(struct reader *reader, bool object)
+{
+    if (reader->depth == JS_DEPTH_MAX)
+        return fail(reader, reader->at, "nested deeper than 128 levels");
+    reader->frames[reader->depth++] = (struct frame){(uint32_t)reader->height, object};
+    reader->at++;
+    skip_space(reader);
+    return true;
+}
+
+/* The children leave the stack for the arena; the container takes their place. */
+static void close_container(struct reader *reader)
+{
+    struct frame frame = reader->frames[--reader->depth];
+    struct js_value *children = reader->stack + frame.base;
+    size_t count = reader->height - frame.base;
+    reader->at++;
+    if (frame.object)
+        count = 2 * order_members((struct js_member *)(void *)children, count / 2);
+    struct js_value *copy = NULL;
+    if (count) {
+        copy = arena_take(reader->arena, count * sizeof *copy);
+        memcpy(copy, children, count * sizeof *copy);
+    }
+    reader->height = frame.base;
+    struct js_value *value = push(reader);
+    if (frame.object)
+        *value = (struct js_value){.type = JS_OBJECT,
+                                   .size = (uint32_t)(count / 2),
+                                   .members = (const struct js_member *)(void *)copy};
+    else
+        *value = (struct js_value){.type = JS_ARRAY, .size = (uint32_t)count, .items = copy};
+}
+
+static bool read_key(struct reader *reader)
+{
+    struct js_value key;
+    if (reader->at == reader->end || *reader->at != '"')
+        return fail(reader, reader->at, "expected a key in double quotes");
+    if (!read_string(reader, &key))
+        return false;
+    *push(reader) = key;
+    skip_space(reader);
+    if (reader->at == reader->end || *reader->at != ':')
+        return fail(reader, reader->at, "expected a colon");
+    reader->at++;
+    skip_space(reader);
+    return true;
+}
+
+static bool is_at(const struct reader *reader, char c)
+{
+    return reader->at < reader->end && *reader->at == c;
+}
+
+/* One value and, when it opens a container, its beginning. *OPENED: its first child follows. */
+static bool read_item(struct reader *reader, bool *opened)
+{
+    bool object = is_at(reader, '{');
+    *opened = false;
+    if (!object && !is_at(reader, '['))
+        return read_scalar(reader);
+    if (!open_container(reader, object))
+        return false;
+    if (is_at(reader, object ? '}' : ']')) {
+        close_container(reader);
+        return true;
+    }
+    *opened = true;
+    return !object || read_key(reader);
+}
+
+/* Behind a value: closes what ends here. *MORE: another child of the innermost container follows.
+ */
+static bool read_behind(struct reader *reader, bool *more)
+{
+    *more = false;
+    while (reader->depth > 0) {
+        bool object = reader->frames[reader->depth - 1].object;
+        skip_space(reader);
+        if (is_at(reader, ',')) {
+            reader->at++;
+            skip_space(reader);
+            *more = true;
+            return !object || read_key(reader);
+        }
+        if (!is_at(reader, object ? '}' : ']'))
+            return fail(reader, reader->at,
+                        object ? "expected a comma or a closing brace"
+                               : "expected a comma or a closing bracket");
+        close_container(reader);
+    }
+    return true;
+}
+
+static bool read_text(struct reader *reader)
+{
+    bool more = true;
+    skip_space(reader);
+    while (more) {
+        bool opened;
+        if (!read_item(reader, &opened) || (!opened && !read_behind(reader, &more)))
+            return false;
+    }
+    skip_space(reader);
+    return reader->at == reader->end ||
+           fail(reader, reader->at, "text behind the end of the value");
+}
+
+static void locate(const struct reader *reader, struct js_error *error)
+{
+    *error = (struct js_error){(size_t)(reader->at - reader->text), 1, 1, reader->problem};
+    for (const char *at = reader->text; at < reader->at; at++) {
+        if (*at == '\n') {
+            error->line++;
+            error->column = 1;
+        } else if (((unsigned char)*at & 0xC0) != 0x80) {
+            error->column++;
+        }
+    }
+}
+
+bool js_read(struct arena *arena, const char *text, size_t size, struct js_document *document,
+             struct js_error *error)
+{
+    struct reader reader = {.arena = arena, .text = text, .at = text, .end = text + size};
+    bool read;
+    if (size > JS_TEXT_MAX) {
+        read = fail(&reader, text, "the text is too large");
+    } else {
+        if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+            reader.at += 3;
+        read = read_text(&reader);
+    }
+    if (read)
+        *document = (struct js_document){text, reader.stack[0]};
+    else
+        locate(&reader, error);
+    free(reader.stack);
+    return read;
+}
