@@ -12,7 +12,8 @@
 
 enum { LOCKED_TRIES = 3 };
 
-/* The objects are on the disk; so shall be the names of their folders (`git gc` removes empty ones). */
+/* The objects are on the disk; so shall be the names of their folders (`git gc` removes empty
+ * ones). */
 static bool sync_object_folders(struct repository *repository, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
@@ -61,8 +62,8 @@ static bool write_commit(struct repository *repository, git_commit *parent,
                  git_signature_now(&signature, author->name, author->email)))
         fine = error_git(error, "cannot prepare a commit");
     const git_commit *parents[] = {parent};
-    if (fine && git_commit_create(commit, repository->git, NULL, signature, signature, NULL, message,
-                                  tree, parent ? 1 : 0, parents))
+    if (fine && git_commit_create(commit, repository->git, NULL, signature, signature, NULL,
+                                  message, tree, parent ? 1 : 0, parents))
         fine = error_git(error, "cannot store a commit");
     git_signature_free(signature);
     git_tree_free(tree);
@@ -76,11 +77,11 @@ static enum repository_result move_branch(struct repository *repository, const g
 {
     for (int i = 0; i < LOCKED_TRIES; i++) {
         git_reference *reference = NULL;
-        int failed = parent
-                         ? git_reference_create_matching(&reference, repository->git,
-                                                         repository->branch, commit, 1, parent, NULL)
-                         : git_reference_create(&reference, repository->git, repository->branch,
-                                                commit, 0, NULL);
+        int failed =
+            parent ? git_reference_create_matching(&reference, repository->git, repository->branch,
+                                                   commit, 1, parent, NULL)
+                   : git_reference_create(&reference, repository->git, repository->branch, commit,
+                                          0, NULL);
         git_reference_free(reference);
         if (!failed)
             return REPOSITORY_COMMITTED;
@@ -107,8 +108,7 @@ enum repository_result repository_commit(struct repository *repository, const gi
         return REPOSITORY_FAILED;
     }
     git_oid made;
-    bool fine =
-        write_commit(repository, object, files, count, author, message, &made, error);
+    bool fine = write_commit(repository, object, files, count, author, message, &made, error);
     git_commit_free(object);
     if (!fine)
         return REPOSITORY_FAILED;

@@ -1,5 +1,5 @@
-/* One commit on a dataset's branch (spec 03, "Commits"). What it reports as done is durable: objects, their
- * folders and the reference have been fsynced. */
+/* One commit on a dataset's branch (spec 03, "Commits"). What it reports as done is durable:
+ * objects, their folders and the reference have been fsynced. */
 #ifndef BENCHLEDGER_GITHUB_COMMIT_H
 #define BENCHLEDGER_GITHUB_COMMIT_H
 
@@ -16,8 +16,8 @@ enum repository_result {
     REPOSITORY_MOVED, /* the tip is no longer PARENT: nothing was changed */
     REPOSITORY_FAILED,
 };
-/* One commit on PARENT (NULL: the first one) with FILES put in, then moves the branch, if it still is at
- * PARENT. The caller holds the commit lock. */
+/* One commit on PARENT (NULL: the first one) with FILES put in, then moves the branch, if it still
+ * is at PARENT. The caller holds the commit lock. */
 enum repository_result repository_commit(struct repository *repository, const git_oid *parent,
                                          const struct repository_file *files, size_t count,
                                          const struct repository_author *author,

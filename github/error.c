@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void write_message(struct store_error *error, const char *cause, const char *format,
-                          va_list values)
+__attribute__((format(printf, 3, 0))) static void
+write_message(struct store_error *error, const char *cause, const char *format, va_list values)
 {
     if (!error)
         return;

@@ -1,5 +1,5 @@
-/* Faults of the dataset store, as opposed to expected outcomes: a duplicate or a moved tip is a value,
- * a disk that cannot be written is a fault. The text is for the log and says what to do. */
+/* Faults of the dataset store, as opposed to expected outcomes: a duplicate or a moved tip is a
+ * value, a disk that cannot be written is a fault. The text is for the log and says what to do. */
 #ifndef BENCHLEDGER_GITHUB_ERROR_H
 #define BENCHLEDGER_GITHUB_ERROR_H
 

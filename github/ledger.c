@@ -43,8 +43,7 @@ void ledger_free(struct ledger *ledger)
 
 static struct ledger_day *begin_day(struct ledger *ledger, const char *day)
 {
-    ledger->days =
-        memory_grow(ledger->days, (ledger->day_count + 1) * sizeof *ledger->days);
+    ledger->days = memory_grow(ledger->days, (ledger->day_count + 1) * sizeof *ledger->days);
     struct ledger_day *begun = &ledger->days[ledger->day_count++];
     *begun = (struct ledger_day){0};
     memcpy(begun->day, day, LEDGER_DAY);
@@ -54,6 +53,12 @@ static struct ledger_day *begin_day(struct ledger *ledger, const char *day)
 const char *ledger_day(const struct ledger *ledger)
 {
     return ledger->day_count ? ledger->days[ledger->day_count - 1].day : "";
+}
+
+bool ledger_begins(const struct ledger *ledger, const char *bytes, size_t size)
+{
+    const struct buffer *newest = &ledger->days[ledger->day_count - 1].bytes;
+    return !newest->size || (size >= newest->size && !memcmp(bytes, newest->data, newest->size));
 }
 
 static bool is_day(const char *text)
@@ -77,9 +82,11 @@ bool ledger_path_day(const char *path, char day[LEDGER_DAY + 1])
     return true;
 }
 
-/* --- reading -------------------------------------------------------------------------------------- */
+/* --- reading
+ * -------------------------------------------------------------------------------------- */
 
-static const struct js_value *typed(const struct js_value *root, const char *name, enum js_type type)
+static const struct js_value *typed(const struct js_value *root, const char *name,
+                                    enum js_type type)
 {
     const struct js_value *value = js_get(root, name);
     return value && value->type == type ? value : NULL;
@@ -145,13 +152,15 @@ bool ledger_read(struct ledger *ledger, const char *day, const char *bytes, size
     if (order < 0)
         return error_set(error, "ledger/%s.jsonl comes before a day that was read", day);
     if (order == 0) {
-        const struct buffer *newest = &ledger->days[ledger->day_count - 1].bytes;
-        known = newest->size;
-        if (size < known || memcmp(bytes, newest->data, known))
-            return error_set(error, "ledger/%s.jsonl no longer begins with the lines that it had", day);
+        known = ledger->days[ledger->day_count - 1].bytes.size;
+        if (!ledger_begins(ledger, bytes, size))
+            return error_set(error, "ledger/%s.jsonl no longer begins with the lines that it had",
+                             day);
     }
-    if (!read_lines(ledger, day, bytes, known, size, tell, context, error))
+    if (!read_lines(ledger, day, bytes, known, size, tell, context, error)) {
+        ledger_undo(ledger);
         return false;
+    }
     if (order > 0)
         begin_day(ledger, day);
     buffer_add(&ledger->days[ledger->day_count - 1].bytes, bytes + known, size - known);
@@ -159,7 +168,8 @@ bool ledger_read(struct ledger *ledger, const char *day, const char *bytes, size
     return true;
 }
 
-/* --- appending ------------------------------------------------------------------------------------ */
+/* --- appending
+ * ------------------------------------------------------------------------------------ */
 
 static void write_member(struct js_writer *writer, const char *key, const char *text)
 {

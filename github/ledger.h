@@ -1,8 +1,8 @@
 /* The ledger: one hash-chained line per event (spec 03, "Ledger").
  *
- * Pure: bytes in, bytes out. The owner reads the day files of a tip in order into it, appends events and
- * writes the day files that changed. What has been appended can be taken back until it is settled. One
- * thread at a time. */
+ * Pure: bytes in, bytes out. The owner reads the day files of a tip in order into it, appends
+ * events and writes the day files that changed. What has been appended can be taken back until it
+ * is settled. One thread at a time. */
 #ifndef BENCHLEDGER_GITHUB_LEDGER_H
 #define BENCHLEDGER_GITHUB_LEDGER_H
 
@@ -26,8 +26,8 @@ struct ledger_event {
     const char *nonce_sha256, *by;
 };
 
-/* A line that was read. Values are strings (rules a number, flags an array), NULL when absent: later
- * versions add events and keys, and what is not known is passed over. */
+/* A line that was read. Values are strings (rules a number, flags an array), NULL when absent:
+ * later versions add events and keys, and what is not known is passed over. */
 struct ledger_line {
     uint64_t seq;
     const struct js_document *document;
@@ -52,19 +52,23 @@ struct ledger {
 void ledger_begin(struct ledger *ledger);
 void ledger_free(struct ledger *ledger);
 
-/* Reads a day file, or more of the newest one: BYTES is the whole file and must begin with what is known of
- * it. Lines that are new are told in order (TELL may be NULL) and settled. False when the chain breaks. */
+/* Reads a day file, or more of the newest one: BYTES is the whole file and must begin with what is
+ * known of it. Lines that are new are told in order (TELL may be NULL) and settled. False when the
+ * chain breaks. */
 bool ledger_read(struct ledger *ledger, const char *day, const char *bytes, size_t size,
                  ledger_tell tell, void *context, struct store_error *error);
+/* Whether BYTES, a newer form of the newest day file, begin with what is known of it. */
+bool ledger_begins(const struct ledger *ledger, const char *bytes, size_t size);
 /* The newest day, or "" without one. */
 const char *ledger_day(const struct ledger *ledger);
 /* Whether PATH is `ledger/YYYY-MM-DD.jsonl`; DAY receives its day. */
 bool ledger_path_day(const char *path, char day[LEDGER_DAY + 1]);
 
-/* Appends an event and returns its seq. The line goes to the newest day file, unless the event's day is later. */
+/* Appends an event and returns its seq. The line goes to the newest day file, unless the event's
+ * day is later. */
 uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event);
-/* The I-th day file that was changed since the last settling, from 0; false after the last. BYTES stay
- * with the ledger and valid until it is changed. */
+/* The I-th day file that was changed since the last settling, from 0; false after the last. BYTES
+ * stay with the ledger and valid until it is changed. */
 bool ledger_changed(const struct ledger *ledger, size_t i, char path[LEDGER_PATH_MAX],
                     const char **bytes, size_t *size);
 void ledger_settle(struct ledger *ledger); /* what was appended is in the dataset */

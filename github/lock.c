@@ -29,7 +29,8 @@ bool lock_take(const char *folder, const char *name, bool wait, struct lock *loc
     while (failed && errno == EINTR);
     if (failed) {
         if (errno == EWOULDBLOCK)
-            error_set(error, "%s is held by another process: only one may serve this dataset", path);
+            error_set(error, "%s is held by another process: only one may serve this dataset",
+                      path);
         else
             error_system(error, "cannot lock %s", path);
         close(fd);

@@ -127,6 +127,12 @@ enum repository_found repository_find(struct repository *repository, const git_o
     return find_entry(repository, commit, path, GIT_OBJECT_BLOB, blob, error);
 }
 
+enum repository_found repository_folder(struct repository *repository, const git_oid *commit,
+                                        const char *path, git_oid *tree, struct store_error *error)
+{
+    return find_entry(repository, commit, path, GIT_OBJECT_TREE, tree, error);
+}
+
 bool repository_read(struct repository *repository, const git_oid *blob, struct buffer *out,
                      struct store_error *error)
 {
@@ -160,7 +166,8 @@ struct listing {
     struct store_error *error;
 };
 
-static bool list_tree(const struct listing *listing, const git_oid *id, const char *folder, int depth)
+static bool list_tree(const struct listing *listing, const git_oid *id, const char *folder,
+                      int depth)
 {
     git_tree *tree = NULL;
     if (git_tree_lookup(&tree, listing->repository->git, id))
@@ -184,15 +191,15 @@ bool repository_list(struct repository *repository, const git_oid *commit, const
                      repository_tell tell, void *context, struct store_error *error)
 {
     git_oid id;
-    enum repository_found found =
-        find_entry(repository, commit, folder, GIT_OBJECT_TREE, &id, error);
+    enum repository_found found = repository_folder(repository, commit, folder, &id, error);
     if (found != REPOSITORY_FOUND)
         return found == REPOSITORY_ABSENT;
     struct listing listing = {repository, tell, context, error};
     return list_tree(&listing, &id, folder, 1);
 }
 
-/* --- making one ---------------------------------------------------------------------------------- */
+/* --- making one ----------------------------------------------------------------------------------
+ */
 
 /* Whether nothing lies at PATH, or a folder with nothing in it. */
 static bool is_empty_folder(const char *path)
@@ -236,7 +243,8 @@ static bool sync_everything(const char *path, struct store_error *error)
     return fine;
 }
 
-/* libgit2 fsyncs an object and its folder, but not objects/ itself: the folders are made beforehand. */
+/* libgit2 fsyncs an object and its folder, but not objects/ itself: the folders are made
+ * beforehand. */
 static bool make_object_folders(const char *path, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
@@ -260,7 +268,8 @@ static bool make_object_folders(const char *path, struct store_error *error)
 
 static bool initialise(const char *path, struct store_error *error)
 {
-    git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+    git_repository_init_options options;
+    git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
     options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
     options.initial_head = "main";
     git_repository *git = NULL;
@@ -272,20 +281,24 @@ static bool initialise(const char *path, struct store_error *error)
 
 static void write_readme(const char *licence, struct buffer *out)
 {
-    buffer_text(out,
-                "# Benchmark dataset\n\n"
-                "Written by benchledger, one commit per group of submissions. The tree is the database; commit\n"
-                "messages only inform.\n\n"
-                "| path | holds |\n"
-                "| --- | --- |\n"
-                "| `runs/YYYY/MM/ID.json` | published run files, by the UTC month of their `createdAt` |\n"
-                "| `quarantine/YYYY/MM/ID.json` | run files that a plausibility rule rejected, kept off the board |\n"
-                "| `withdrawn/` | what is left of runs that were withdrawn |\n"
-                "| `ledger/YYYY-MM-DD.jsonl` | one line per acceptance or decision, each holding the SHA-256 of the line before it |\n"
-                "| `index/manifest.json` | the list of index segments, with their SHA-256 |\n"
-                "| `index/segments/NNNNN.json` | arrays of index entries, in order of acceptance |\n"
-                "| `index/summary.json` | the same entries in one array, as far as the manifest says |\n\n"
-                "Every run file carries the SHA-256 of its canonical form in `digest`.\n\n");
+    buffer_text(
+        out,
+        "# Benchmark dataset\n\n"
+        "Written by benchledger, one commit per group of submissions. The tree is the database; "
+        "commit\n"
+        "messages only inform.\n\n"
+        "| path | holds |\n"
+        "| --- | --- |\n"
+        "| `runs/YYYY/MM/ID.json` | published run files, by the UTC month of their `createdAt` |\n"
+        "| `quarantine/YYYY/MM/ID.json` | run files that a plausibility rule rejected, kept off "
+        "the board |\n"
+        "| `withdrawn/` | what is left of runs that were withdrawn |\n"
+        "| `ledger/YYYY-MM-DD.jsonl` | one line per acceptance or decision, each holding the "
+        "SHA-256 of the line before it |\n"
+        "| `index/manifest.json` | the list of index segments, with their SHA-256 |\n"
+        "| `index/segments/NNNNN.json` | arrays of index entries, in order of acceptance |\n"
+        "| `index/summary.json` | the same entries in one array, as far as the manifest says |\n\n"
+        "Every run file carries the SHA-256 of its canonical form in `digest`.\n\n");
     buffer_format(out, "Dataset format version: %d\n", DATASET_FORMAT_VERSION);
     if (licence && *licence)
         buffer_format(out, "Licence of the data: %s\n", licence);
@@ -303,7 +316,8 @@ static bool has_branches(struct repository *repository)
     return any;
 }
 
-/* The first commit of an empty repository; HEAD is turned to main, whatever the machine's default is. */
+/* The first commit of an empty repository; HEAD is turned to main, whatever the machine's default
+ * is. */
 static bool begin_history(struct repository *repository, const struct repository_author *author,
                           const char *licence, struct store_error *error)
 {
@@ -325,12 +339,12 @@ static bool begin_history(struct repository *repository, const struct repository
     struct buffer readme BUFFER_SCOPE = {0};
     write_readme(licence, &readme);
     struct repository_file file = {"README.md", readme.data, readme.size};
-    return repository_commit(repository, NULL, &file, 1, author, "bench: begin the dataset", &commit,
-                             error) == REPOSITORY_COMMITTED;
+    return repository_commit(repository, NULL, &file, 1, author, "bench: begin the dataset",
+                             &commit, error) == REPOSITORY_COMMITTED;
 }
 
-/* Whether PATH is, or may become, a repository of ours: we never spread files over a folder that holds
- * something else. A half-made one (killed meanwhile) is known by our lock file. */
+/* Whether PATH is, or may become, a repository of ours: we never spread files over a folder that
+ * holds something else. A half-made one (killed meanwhile) is known by our lock file. */
 static bool may_initialise(const char *path)
 {
     struct arena arena ARENA_SCOPE = {0};

@@ -1,7 +1,7 @@
 /* A dataset's git repository: opening, making, reading the tip, one commit (spec 03, "Commits").
  *
- * A handle belongs to one thread at a time (libgit2 objects are not shared between threads); whoever
- * needs another opens another. */
+ * A handle belongs to one thread at a time (libgit2 objects are not shared between threads);
+ * whoever needs another opens another. */
 #ifndef BENCHLEDGER_GITHUB_REPOSITORY_H
 #define BENCHLEDGER_GITHUB_REPOSITORY_H
 
@@ -27,8 +27,8 @@ struct repository_author {
 /* Opens a bare repository. Changes nothing. */
 bool repository_open(const char *path, struct repository **repository, struct store_error *error);
 /* Opens it for writing: a missing or empty folder becomes a repository with branch main, an empty
- * repository gets its first commit (a README that names the files and LICENCE), object folders are made
- * and stale locks removed. Takes the commit lock meanwhile. */
+ * repository gets its first commit (a README that names the files and LICENCE), object folders are
+ * made and stale locks removed. Takes the commit lock meanwhile. */
 bool repository_prepare(const char *path, const struct repository_author *author,
                         const char *licence, struct repository **repository,
                         struct store_error *error);
@@ -44,6 +44,9 @@ bool repository_tip(struct repository *repository, git_oid *commit, struct store
 /* The blob at PATH in COMMIT. */
 enum repository_found repository_find(struct repository *repository, const git_oid *commit,
                                       const char *path, git_oid *blob, struct store_error *error);
+/* The tree of the folder PATH in COMMIT: equal ids, equal content. */
+enum repository_found repository_folder(struct repository *repository, const git_oid *commit,
+                                        const char *path, git_oid *tree, struct store_error *error);
 /* Adds the content of BLOB to OUT. */
 bool repository_read(struct repository *repository, const git_oid *blob, struct buffer *out,
                      struct store_error *error);
@@ -51,13 +54,14 @@ bool repository_read(struct repository *repository, const git_oid *blob, struct 
 enum repository_found repository_content(struct repository *repository, const git_oid *commit,
                                          const char *path, git_oid *blob, struct buffer *out,
                                          struct store_error *error);
-/* Tells the files below FOLDER in COMMIT, depth first, in git's order of names; a folder that is not there has
- * none. TELL ends the walk by returning false, which makes this return false. */
+/* Tells the files below FOLDER in COMMIT, depth first, in git's order of names; a folder that is
+ * not there has none. TELL ends the walk by returning false, which makes this return false. */
 typedef bool (*repository_tell)(void *context, const char *path, const git_oid *blob);
 bool repository_list(struct repository *repository, const git_oid *commit, const char *folder,
                      repository_tell tell, void *context, struct store_error *error);
 
-/* Whether the disk takes a file and an fsync: how a store that failed finds out that it may go on. */
+/* Whether the disk takes a file and an fsync: how a store that failed finds out that it may go on.
+ */
 bool repository_probe(struct repository *repository, struct store_error *error);
 
 #endif
