@@ -205,15 +205,6 @@ static bool step_budget(struct submission *submission)
     return false;
 }
 
-static void write_codes(const struct verdict *verdict, struct buffer *out)
-{
-    struct js_writer writer = {.out = out};
-    js_write_begin(&writer, '[');
-    for (const struct flag *flag = verdict->flags; flag; flag = flag->next)
-        js_write_text(&writer, flag->code);
-    js_write_end(&writer, ']');
-}
-
 static struct outcome *make_outcome(const struct submission *submission)
 {
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
@@ -239,7 +230,8 @@ static bool step_commit(struct submission *submission)
     BUFFER_SCOPE struct buffer codes = {0};
     char at[32];
     clock_iso(submission->now_ms, at);
-    write_codes(&submission->verdict, &codes);
+    struct js_writer writer = {.out = &codes};
+    verdict_write_codes(&submission->verdict, &writer);
     struct change change = {
         .run_id = submission->run_id,
         .path = publication->path,
