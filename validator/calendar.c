@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* COUNT digits at *AT, which moves behind them; -1 when there are others. */
-    static int digits(const char **at, const char *end, int count)
+static int digits(const char **at, const char *end, int count)
 {
     int number = 0;
     for (; count > 0; count--, ++*at) {
