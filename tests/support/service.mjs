@@ -1,6 +1,7 @@
 // Starts the real binary on a free port with folders of its own, and talks to it.
 import { spawn, execFileSync } from 'node:child_process';
 import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,6 +33,7 @@ export class Service {
   }
 
   async begin() {
+    this.log = '';
     const { config = {}, env = {}, args = [] } = this.options;
     const flags = Object.entries({ rate_limit: 0, ...config }).map(([key, value]) => `--${key}=${value}`);
     if (this.store) flags.push('--store', this.store);
@@ -108,7 +110,6 @@ export class Service {
   async restart(options) {
     await this.stop();
     if (options) this.options = { ...this.options, ...options };
-    this.log = '';
     return this.begin();
   }
 }
@@ -138,6 +139,7 @@ export function raw(port, parts, { timeout = 5000, host = '127.0.0.1' } = {}) {
   return new Promise((resolve) => {
     const socket = net.connect(port, host);
     const started = Date.now();
+    const ended = new Promise((wake) => socket.once('close', wake));
     let text = '', error = null, timer = null;
     const finish = (closed) => {
       clearTimeout(timer);
@@ -152,10 +154,7 @@ export function raw(port, parts, { timeout = 5000, host = '127.0.0.1' } = {}) {
       for (const part of parts) {
         if (socket.destroyed) return;
         if (typeof part === 'number') await new Promise((wake) => setTimeout(wake, part));
-        else if (!socket.write(part)) await new Promise((wake) => {
-          socket.once('drain', wake);
-          socket.once('close', wake);
-        });
+        else if (!socket.write(part)) await Promise.race([ended, once(socket, 'drain').catch(() => {})]);
       }
     });
   });
