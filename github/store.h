@@ -1,10 +1,12 @@
 /* The dataset store: a git repository that is the database (spec 03, "Commits").
  *
- * One engine for every kind of store: a bare repository, made on first use, written by one thread in
- * group commits and fsynced before anybody is told. The remote kind adds a push behind the same calls.
+ * One engine for every kind of store: a bare repository, made on first use, written by one thread
+ * in group commits and fsynced before anybody is told. The remote kind adds a push behind the same
+ * calls.
  *
- * Threads: everything here may be called from any thread unless it says otherwise. The listener and the
- * done callbacks run on the writer thread and must not call back into the store. */
+ * Threads: everything here may be called from any thread unless it says otherwise. The listener and
+ * the done callbacks run on the writer thread (the listener for the first time within store_open,
+ * on its caller's) and must not call back into the store. */
 #ifndef BENCHLEDGER_GITHUB_STORE_H
 #define BENCHLEDGER_GITHUB_STORE_H
 
@@ -12,16 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "github/error.h"
 #include "validator/sha256.h"
 
 enum { COMMIT_HEX = 40, BLOB_HEX = 40, RUN_ID_MAX = 64, RUN_PATH_MAX = 128 };
 
 struct store;
-
-/* Faults, as opposed to expected outcomes. MESSAGE is for the log and says what to do. */
-struct store_error {
-    char message[512];
-};
 
 /* Told what the index holds, so that the board is right before a submitter hears of his commit. */
 struct store_listener {
@@ -34,22 +32,27 @@ struct store_listener {
 struct store_options {
     const char *path;                       /* bare repository; created when missing */
     const char *author_name, *author_email; /* author and committer of every commit */
-    const char *licence;                    /* of the data, named in the README of a new repository */
-    size_t summary_limit;                   /* bytes; index/summary.json is rewritten below it */
-    size_t queue_limit;                     /* changes waiting; more are CHANGE_QUEUE_FULL */
-    struct store_listener listener;         /* functions may be NULL */
+    const char *licence;            /* of the data, named in the README of a new repository */
+    size_t summary_limit;           /* bytes; index/summary.json is rewritten below it */
+    size_t queue_limit;             /* changes waiting; more are CHANGE_QUEUE_FULL */
+    struct store_listener listener; /* functions may be NULL */
 };
 
-/* Opens for `serve`: takes the lifelong lock, reads ledger and index, starts the writer. */
+/* Opens for `serve`: takes the lifelong lock, reads ledger and index, tells the listener all
+ * entries, starts the writer. False when the dataset cannot be served: another process serves it,
+ * its index cannot be read whole, its ledger chain is broken. */
 bool store_open(const struct store_options *options, struct store **store,
                 struct store_error *error);
 /* Commits what is queued, then stops. NULL is fine. */
 void store_close(struct store *store);
 
-/* Why the store cannot take a run now, or false when it can (readiness). */
+/* True, and why in REASON, when the store cannot take a run now: the last commit failed, or
+ * somebody else's commit left an index or a ledger that cannot be read. Asked again every second.
+ */
 bool store_unready(struct store *store, struct store_error *reason);
 
-/* --- what is known of runs (from the ledger, and in flight) ------------------------------------- */
+/* --- what is known of runs (from the ledger, and in flight) -------------------------------------
+ */
 
 enum run_status { RUN_QUEUED, RUN_PUBLISHED, RUN_QUARANTINED, RUN_WITHDRAWN };
 
@@ -57,31 +60,38 @@ struct run_state {
     enum run_status status;
     char run_id[RUN_ID_MAX + 1]; /* as submitted; look-ups ignore case */
     char path[RUN_PATH_MAX + 1];
-    char digest[SHA256_HEX + 1];           /* of the published file */
-    char submitted_digest[SHA256_HEX + 1]; /* as the client sent it; empty for runs without a ledger line */
-    char commit[COMMIT_HEX + 1]; /* the commit that published it; empty while queued */
-    char at[32];                 /* acceptance, ISO with ms; empty for runs without a ledger line */
-    uint64_t revision;           /* seq of the last ledger event; 0 without one */
+    char digest[SHA256_HEX + 1]; /* of the published file */
+    char submitted_digest[SHA256_HEX +
+                          1]; /* as the client sent it; empty for runs without a ledger line */
+    char
+        commit[COMMIT_HEX + 1]; /* that accepted it; empty while queued and without a ledger line */
+    char at[32];                /* acceptance, ISO with ms; empty for runs without a ledger line */
+    uint64_t revision;          /* seq of the last ledger event; 0 without one */
     int rules;
     char *flags; /* JSON array of codes, malloc'ed; NULL when unknown */
 };
+/* False when the run is unknown. The first question after a restart looks up the commit in the
+ * history (a binary search by the ledger's seq, milliseconds once the list of commits has been
+ * walked), and for a run without a ledger line its digest in the file; the answers are kept. */
 bool store_find(struct store *store, const char *run_id, struct run_state *state);
 void run_state_free(struct run_state *state);
 
 enum claim { CLAIM_GRANTED, CLAIM_NONCE_USED, CLAIM_DUPLICATE };
 
-/* Reserves a run id and a nonce for one submission, atomically and in the order of spec 04: a nonce used
- * by another submission first, then a known run id (STATE then describes the run; free it). In-flight
- * runs count as known. A granted claim ends with store_commit or store_release. */
+/* Reserves a run id and a nonce for one submission, atomically and in the order of spec 04: a nonce
+ * used by another submission first, then a known run id (STATE then describes the run; free it).
+ * In-flight runs count as known. A granted claim ends with store_commit or store_release. */
 enum claim store_claim(struct store *store, const char *run_id, const char *path,
                        const char *submitted_digest, const char nonce_sha256[SHA256_HEX + 1],
                        struct run_state *state);
 /* Gives run id and nonce back: the submission came to nothing. */
 void store_release(struct store *store, const char *run_id);
 
-/* --- writing ------------------------------------------------------------------------------------ */
+/* --- writing ------------------------------------------------------------------------------------
+ */
 
-/* One submission as a value that can be applied to any tip. All pointers are copied by store_commit. */
+/* One submission as a value that can be applied to any tip. All pointers are copied by
+ * store_commit. */
 struct change {
     const char *run_id, *path; /* path as in publication.h */
     const char *bytes;         /* the published file */
@@ -92,15 +102,16 @@ struct change {
     const char *at; /* acceptance time, ISO with ms and Z */
     const char *digest, *submitted_digest;
     int rules;
-    const char *flags; /* JSON array of flag codes */
+    const char *flags;        /* JSON array of flag codes */
     const char *nonce_sha256; /* hex, or NULL (import) */
     const char *by;           /* or NULL */
 };
 
+/* Whatever the outcome, the claim has ended; the nonce is spent with CHANGE_COMMITTED only. */
 enum change_outcome {
     CHANGE_COMMITTED,
     CHANGE_DUPLICATE, /* another writer published this run id meanwhile */
-    CHANGE_FAILED,    /* nothing was written; claim released, nonce given back */
+    CHANGE_FAILED,    /* nothing was written */
     CHANGE_QUEUE_FULL,
 };
 struct change_result {
@@ -111,20 +122,22 @@ struct change_result {
 };
 typedef void (*change_done)(void *context, const struct change_result *result);
 
-/* Queues the change of a claimed run and returns at once; DONE is called exactly once: from the writer
- * thread after the commit is durable and the listener has settled, or before this returns when the queue
- * is full. */
-void store_commit(struct store *store, const struct change *change, change_done done, void *context);
+/* Queues the change of a claimed run and returns at once; DONE is called exactly once: from the
+ * writer thread after the commit is durable and the listener has settled, or before this returns
+ * when the queue is full. */
+void store_commit(struct store *store, const struct change *change, change_done done,
+                  void *context);
 
-/* --- reading the tip ---------------------------------------------------------------------------- */
+/* --- reading the tip ----------------------------------------------------------------------------
+ */
 
 struct store_blob {
     char id[BLOB_HEX + 1];
     char *data; /* malloc'ed; NULL when only the id was asked for */
     size_t size;
 };
-/* A file of the tip. False when there is none (or it cannot be read: then *ERROR is set, else empty).
- * WITH_DATA false looks up the id only. */
+/* A file of the tip. False when there is none (or it cannot be read: then *ERROR is set, else
+ * empty). WITH_DATA false looks up the id only. */
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error);
 void store_blob_free(struct store_blob *blob);

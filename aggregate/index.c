@@ -1,0 +1,513 @@
+#include "aggregate/index.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validator/arena.h"
+#include "validator/sha256.h"
+
+struct segment {
+    size_t entries, bytes;
+    char sha256[SHA256_HEX + 1];
+};
+
+/* What an undo goes back to. */
+struct state {
+    size_t segments, entries, flagged;
+    struct segment last; /* when there is a segment */
+    size_t last_open;    /* bytes of open[0] */
+    size_t open_count;
+    size_t summary_size, summary_entries;
+    bool summary_complete;
+};
+
+/* The trailing segments whose bytes are in memory: the last one, and before it those that were
+ * closed since the index was settled. They lack their final bracket. Summary likewise. */
+struct index {
+    size_t summary_limit;
+    struct segment *segments;
+    size_t segment_count, segment_room;
+    struct buffer *open; /* of the segments from segment_count - open_count on */
+    size_t open_count, open_room;
+    size_t entries, flagged;
+    struct buffer summary; /* empty once it is past its limit */
+    size_t summary_entries;
+    bool summary_complete;
+    bool unsaved; /* nothing of it is in the dataset yet */
+    struct state settled;
+    size_t loaded_entries,
+        loaded_flagged; /* what the segments hold, to compare with the manifest */
+    struct index_file *files;
+    struct buffer manifest;
+};
+
+static bool fail(struct index_problem *problem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool fail(struct index_problem *problem, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    if (problem)
+        vsnprintf(problem->message, sizeof problem->message, format, values);
+    va_end(values);
+    return false;
+}
+
+struct index *index_new(size_t summary_limit)
+{
+    struct index *index = memory_grow(NULL, sizeof *index);
+    *index =
+        (struct index){.summary_limit = summary_limit, .summary_complete = true, .unsaved = true};
+    index->settled.summary_complete = true;
+    return index;
+}
+
+static void free_open(struct index *index, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        buffer_free(&index->open[i]);
+}
+
+void index_free(struct index *index)
+{
+    if (!index)
+        return;
+    free_open(index, 0, index->open_count);
+    free(index->open);
+    free(index->segments);
+    free(index->files);
+    buffer_free(&index->summary);
+    buffer_free(&index->manifest);
+    free(index);
+}
+
+static struct segment *add_segment(struct index *index)
+{
+    if (index->segment_count == index->segment_room) {
+        index->segment_room = index->segment_room ? index->segment_room * 2 : 16;
+        index->segments =
+            memory_grow(index->segments, index->segment_room * sizeof *index->segments);
+    }
+    struct segment *segment = &index->segments[index->segment_count++];
+    *segment = (struct segment){0};
+    return segment;
+}
+
+static struct buffer *add_open(struct index *index)
+{
+    if (index->open_count == index->open_room) {
+        index->open_room = index->open_room ? index->open_room * 2 : 4;
+        index->open = memory_grow(index->open, index->open_room * sizeof *index->open);
+    }
+    struct buffer *open = &index->open[index->open_count++];
+    *open = (struct buffer){0};
+    return open;
+}
+
+void index_segment_path(size_t i, char path[INDEX_PATH_MAX])
+{
+    snprintf(path, INDEX_PATH_MAX, INDEX_SEGMENTS_FOLDER "/%05zu.json", i + 1);
+}
+
+size_t index_segments(const struct index *index)
+{
+    return index->segment_count;
+}
+
+size_t index_entries(const struct index *index)
+{
+    return index->entries;
+}
+
+size_t index_flagged(const struct index *index)
+{
+    return index->flagged;
+}
+
+size_t index_summary_entries(const struct index *index)
+{
+    return index->summary_entries;
+}
+
+bool index_summary_complete(const struct index *index)
+{
+    return index->summary_complete;
+}
+
+/* --- entries
+ * -------------------------------------------------------------------------------------- */
+
+static bool read_entry(const struct js_value *value, struct index_entry *entry)
+{
+    const struct js_value *flagged = js_get(value, "flagged");
+    *entry = (struct index_entry){
+        .run_id = js_get(value, "runId"),
+        .path = js_get(value, "path"),
+        .created_at = js_get(value, "createdAt"),
+        .flagged = flagged && flagged->type == JS_TRUE,
+    };
+    return entry->run_id && entry->run_id->type == JS_STRING;
+}
+
+/* Tells what an array of entries holds; counts them. */
+static bool tell_array(const char *bytes, size_t size, index_tell tell, void *context,
+                       size_t *count, size_t *flagged)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer json BUFFER_SCOPE = {0};
+    struct js_document document;
+    struct js_error error;
+    if (!js_read(&arena, bytes, size, &document, &error) || document.root.type != JS_ARRAY)
+        return false;
+    for (size_t i = 0; i < document.root.size; i++) {
+        struct index_entry entry;
+        if (!read_entry(&document.root.items[i], &entry))
+            return false;
+        *flagged += entry.flagged;
+        if (!tell)
+            continue;
+        json.size = 0;
+        js_print(&document, &document.root.items[i], &json);
+        entry.json = json.data;
+        entry.size = json.size;
+        tell(context, &entry);
+    }
+    *count += document.root.size;
+    return true;
+}
+
+bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *context,
+                        struct index_problem *problem)
+{
+    size_t count = 0, flagged = 0;
+    return tell_array(bytes, size, tell, context, &count, &flagged) ||
+           fail(problem, "it is not an array of entries");
+}
+
+/* --- loading
+ * -------------------------------------------------------------------------------------- */
+
+static bool read_count(const struct js_value *root, const char *name, size_t *count)
+{
+    const struct js_value *value = js_get(root, name);
+    if (!value || value->type != JS_NUMBER || !(value->number >= 0) || value->number > 1e15 ||
+        value->number != (double)(size_t)value->number)
+        return false;
+    *count = (size_t)value->number;
+    return true;
+}
+
+static bool load_segment_line(struct index *index, const struct js_value *item)
+{
+    char path[INDEX_PATH_MAX];
+    index_segment_path(index->segment_count, path);
+    struct segment *segment = add_segment(index);
+    const struct js_value *hash = js_get(item, "sha256");
+    if (!js_equals(js_get(item, "path"), path) || !read_count(item, "entries", &segment->entries) ||
+        !read_count(item, "bytes", &segment->bytes) || !hash || hash->type != JS_STRING ||
+        hash->size != SHA256_HEX)
+        return false;
+    memcpy(segment->sha256, hash->text, SHA256_HEX);
+    return true;
+}
+
+bool index_load_manifest(struct index *index, const char *bytes, size_t size,
+                         struct index_problem *problem)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct js_document document;
+    struct js_error error;
+    if (!js_read(&arena, bytes, size, &document, &error))
+        return fail(problem, INDEX_MANIFEST_PATH " is not JSON: %s at byte %zu", error.message,
+                    error.offset);
+    const struct js_value *root = &document.root, *segments = js_get(root, "segments"),
+                          *complete = js_get(root, "summaryComplete");
+    size_t version = 0;
+    if (!read_count(root, "version", &version) || version != 1)
+        return fail(problem, INDEX_MANIFEST_PATH " is not of version 1");
+    bool fine = segments && segments->type == JS_ARRAY && complete &&
+                (complete->type == JS_TRUE || complete->type == JS_FALSE) &&
+                read_count(root, "entries", &index->entries) &&
+                read_count(root, "flagged", &index->flagged) &&
+                read_count(root, "summaryEntries", &index->summary_entries);
+    for (size_t i = 0; fine && i < segments->size; i++)
+        fine = load_segment_line(index, &segments->items[i]);
+    if (!fine)
+        return fail(problem, INDEX_MANIFEST_PATH " does not list segments as it should");
+    index->summary_complete = complete->type == JS_TRUE;
+    index->unsaved = false;
+    return true;
+}
+
+/* Whether the summary may still be rewritten: its bytes are then kept. */
+static bool summary_fits(const struct index *index, size_t more)
+{
+    return index->summary_complete && index->summary.size + more <= index->summary_limit;
+}
+
+/* Adds the inside of an array to one that lacks its final bracket. */
+static void add_inside(struct buffer *array, const char *inside, size_t size)
+{
+    buffer_byte(array, array->size ? ',' : '[');
+    buffer_add(array, inside, size);
+}
+
+bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t size,
+                        index_tell tell, void *context, struct index_problem *problem)
+{
+    char path[INDEX_PATH_MAX], hash[SHA256_HEX + 1];
+    index_segment_path(i, path);
+    const struct segment *segment = &index->segments[i];
+    sha256_hex(bytes, size, hash);
+    if (size != segment->bytes || strcmp(hash, segment->sha256))
+        return fail(problem, "%s is not what " INDEX_MANIFEST_PATH " says", path);
+    size_t count = 0;
+    if (!tell_array(bytes, size, tell, context, &count, &index->loaded_flagged) ||
+        count != segment->entries || !count || bytes[0] != '[' || bytes[size - 1] != ']')
+        return fail(problem, "%s is not an array of %zu entries", path, segment->entries);
+    index->loaded_entries += count;
+    if (i + 1 == index->segment_count)
+        buffer_add(add_open(index), bytes, size - 1);
+    if (index_wants_summary(index))
+        add_inside(&index->summary, bytes + 1, size - 2);
+    return true;
+}
+
+bool index_wants_summary(const struct index *index)
+{
+    size_t total = 1;
+    for (size_t i = 0; i < index->segment_count; i++)
+        total += index->segments[i].bytes - 1;
+    return index->summary_complete && index->segment_count && total <= index->summary_limit;
+}
+
+static void remember(struct index *index)
+{
+    struct state *state = &index->settled;
+    *state = (struct state){
+        .segments = index->segment_count,
+        .entries = index->entries,
+        .flagged = index->flagged,
+        .open_count = index->open_count,
+        .last_open = index->open_count ? index->open[index->open_count - 1].size : 0,
+        .summary_size = index->summary.size,
+        .summary_entries = index->summary_entries,
+        .summary_complete = index->summary_complete,
+    };
+    if (index->segment_count)
+        state->last = index->segments[index->segment_count - 1];
+}
+
+bool index_load_end(struct index *index, const char *summary, size_t size,
+                    struct index_problem *problem)
+{
+    if (index->loaded_entries != index->entries || index->loaded_flagged != index->flagged ||
+        (index->summary_complete && index->summary_entries != index->entries))
+        return fail(problem, INDEX_MANIFEST_PATH " counts other entries than its segments hold");
+    if (index_wants_summary(index)) {
+        /* A present reader, or an older writer, may know only the summary: one that holds something
+         * else than the segments is not ours to overwrite. */
+        const struct buffer *inside = &index->summary;
+        if (!summary || size != inside->size + 1 || memcmp(summary, inside->data, inside->size) ||
+            summary[size - 1] != ']')
+            return fail(problem, INDEX_SUMMARY_PATH " does not hold what the segments hold");
+    } else if (index->segment_count) {
+        index->summary_limit = 0; /* complete or not, it is past its limit */
+    }
+    remember(index);
+    return true;
+}
+
+/* --- appending
+ * ------------------------------------------------------------------------------------ */
+
+static void append_to_segment(struct index *index, const char *entry, size_t size)
+{
+    struct buffer *open = index->open_count ? &index->open[index->open_count - 1] : NULL;
+    /* comma, entry, bracket */
+    if (!open || open->size + 1 + size + 1 > INDEX_SEGMENT_BYTES) {
+        open = add_open(index);
+        add_segment(index);
+    }
+    add_inside(open, entry, size);
+    index->segments[index->segment_count - 1].entries++;
+}
+
+static void append_to_summary(struct index *index, const char *entry, size_t size)
+{
+    if (summary_fits(index, 1 + size + 1)) {
+        add_inside(&index->summary, entry, size);
+        index->summary_entries++;
+        return;
+    }
+    index->summary_complete = false;
+}
+
+static void append(struct index *index, const char *entry, size_t size, bool flagged)
+{
+    append_to_segment(index, entry, size);
+    append_to_summary(index, entry, size);
+    index->entries++;
+    index->flagged += flagged;
+}
+
+bool index_append(struct index *index, const char *entry, size_t size,
+                  struct index_problem *problem)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct js_document document;
+    struct js_error error;
+    struct index_entry read;
+    if (!js_read(&arena, entry, size, &document, &error) || !read_entry(&document.root, &read))
+        return fail(problem, "an index entry is not an object with a runId");
+    append(index, entry, size, read.flagged);
+    return true;
+}
+
+struct archive {
+    struct index *index;
+    index_tell tell;
+    void *context;
+};
+
+static void append_archived(void *context, const struct index_entry *entry)
+{
+    struct archive *archive = context;
+    append(archive->index, entry->json, entry->size, entry->flagged);
+    if (archive->tell)
+        archive->tell(archive->context, entry);
+}
+
+bool index_load_archive(struct index *index, const char *summary, size_t size, index_tell tell,
+                        void *context, struct index_problem *problem)
+{
+    struct archive archive = {index, tell, context};
+    size_t count = 0, flagged = 0;
+    if (!tell_array(summary, size, append_archived, &archive, &count, &flagged))
+        return fail(problem, INDEX_SUMMARY_PATH " is not an array of entries");
+    if (!index->summary_complete) { /* it is whole, only too large to be rewritten */
+        index->summary_complete = true;
+        index->summary_entries = count;
+        buffer_free(&index->summary);
+        index->summary_limit = 0;
+    }
+    remember(index);
+    return true;
+}
+
+/* --- what changed
+ * --------------------------------------------------------------------------------- */
+
+static struct index_file *close_array(struct index_file *file, struct buffer *array)
+{
+    buffer_byte(array, ']');
+    array->size--; /* stays open for the next entry */
+    file->bytes = array->data;
+    file->size = array->size + 1;
+    return file;
+}
+
+static void write_manifest(struct index *index)
+{
+    index->manifest.size = 0;
+    struct js_writer writer = {.out = &index->manifest};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "version");
+    js_write_number(&writer, 1);
+    js_write_key(&writer, "segments");
+    js_write_begin(&writer, '[');
+    for (size_t i = 0; i < index->segment_count; i++) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i, path);
+        js_write_begin(&writer, '{');
+        js_write_key(&writer, "path");
+        js_write_text(&writer, path);
+        js_write_key(&writer, "entries");
+        js_write_number(&writer, (double)index->segments[i].entries);
+        js_write_key(&writer, "bytes");
+        js_write_number(&writer, (double)index->segments[i].bytes);
+        js_write_key(&writer, "sha256");
+        js_write_text(&writer, index->segments[i].sha256);
+        js_write_end(&writer, '}');
+    }
+    js_write_end(&writer, ']');
+    js_write_key(&writer, "entries");
+    js_write_number(&writer, (double)index->entries);
+    js_write_key(&writer, "flagged");
+    js_write_number(&writer, (double)index->flagged);
+    js_write_key(&writer, "summaryComplete");
+    js_write_bool(&writer, index->summary_complete);
+    js_write_key(&writer, "summaryEntries");
+    js_write_number(&writer, (double)index->summary_entries);
+    js_write_end(&writer, '}');
+}
+
+/* Whether the I-th open segment is not in the dataset as it stands here. */
+static bool segment_changed(const struct index *index, size_t i)
+{
+    const struct state *settled = &index->settled;
+    return index->unsaved || i + 1 > settled->open_count ||
+           (i + 1 == settled->open_count && index->open[i].size != settled->last_open);
+}
+
+const struct index_file *index_changed(struct index *index, size_t *count)
+{
+    *count = 0;
+    if (!index->unsaved && index->entries == index->settled.entries)
+        return NULL;
+    index->files = memory_grow(index->files, (index->open_count + 2) * sizeof *index->files);
+    for (size_t i = 0; i < index->open_count; i++) {
+        if (!segment_changed(index, i))
+            continue;
+        size_t number = index->segment_count - index->open_count + i;
+        struct index_file *file = close_array(&index->files[(*count)++], &index->open[i]);
+        index_segment_path(number, file->path);
+        index->segments[number].bytes = file->size;
+        sha256_hex(file->bytes, file->size, index->segments[number].sha256);
+    }
+    if (index->summary.size &&
+        (index->unsaved || index->summary.size != index->settled.summary_size)) {
+        struct index_file *file = close_array(&index->files[(*count)++], &index->summary);
+        snprintf(file->path, sizeof file->path, "%s", INDEX_SUMMARY_PATH);
+    } else if (!index->entries) {
+        index->files[(*count)++] = (struct index_file){INDEX_SUMMARY_PATH, "[]", 2};
+    }
+    write_manifest(index);
+    struct index_file *file = &index->files[(*count)++];
+    snprintf(file->path, sizeof file->path, "%s", INDEX_MANIFEST_PATH);
+    file->bytes = index->manifest.data;
+    file->size = index->manifest.size;
+    return index->files;
+}
+
+void index_settle(struct index *index)
+{
+    if (index->open_count > 1) {
+        free_open(index, 0, index->open_count - 1);
+        index->open[0] = index->open[index->open_count - 1];
+        index->open_count = 1;
+    }
+    if (!index->summary_complete)
+        buffer_free(&index->summary);
+    index->unsaved = false;
+    remember(index);
+}
+
+void index_undo(struct index *index)
+{
+    const struct state *settled = &index->settled;
+    free_open(index, settled->open_count, index->open_count);
+    index->open_count = settled->open_count;
+    if (index->open_count)
+        index->open[index->open_count - 1].size = settled->last_open;
+    index->segment_count = settled->segments;
+    if (index->segment_count)
+        index->segments[index->segment_count - 1] = settled->last;
+    index->entries = settled->entries;
+    index->flagged = settled->flagged;
+    index->summary.size = settled->summary_size;
+    index->summary_entries = settled->summary_entries;
+    index->summary_complete = settled->summary_complete;
+}

@@ -1,0 +1,94 @@
+/* The index of a dataset: segments, manifest, summary (spec 03, "Index").
+ *
+ * Pure: bytes in, bytes out. The owner loads what a tip holds, appends entries (JSON that is
+ * already serialised, taken verbatim), writes the files that changed, then settles; what was not
+ * written is taken back with index_undo. An append touches the last segment only and never parses
+ * it again, so that its cost does not grow with the archive. One thread at a time. */
+#ifndef BENCHLEDGER_AGGREGATE_INDEX_H
+#define BENCHLEDGER_AGGREGATE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "validator/buffer.h"
+#include "validator/js.h"
+
+enum { INDEX_SEGMENT_BYTES = 1000000, INDEX_PATH_MAX = 48 };
+
+#define INDEX_MANIFEST_PATH "index/manifest.json"
+#define INDEX_SUMMARY_PATH "index/summary.json"
+#define INDEX_SEGMENTS_FOLDER "index/segments"
+
+struct index;
+
+/* An expected failure: what the files hold is not an index. MESSAGE names the file. */
+struct index_problem {
+    char message[256];
+};
+
+/* An entry as it is told while an index is loaded. Values may be NULL. Valid during the call only.
+ */
+struct index_entry {
+    const char *json;
+    size_t size;
+    const struct js_value *run_id, *path, *created_at;
+    bool flagged;
+};
+typedef void (*index_tell)(void *context, const struct index_entry *entry);
+
+/* An empty index. SUMMARY_LIMIT: bytes; the summary is rewritten while it is below. */
+struct index *index_new(size_t summary_limit);
+void index_free(struct index *index); /* NULL is fine */
+
+/* --- loading, into a new index
+ * -------------------------------------------------------------------- */
+
+/* First the manifest, then each of its segments in order, then index_load_end with the summary when
+ * index_wants_summary (SUMMARY NULL: there is none). False: it is not a whole index; free it and
+ * leave the dataset's alone. TELL may be NULL. */
+bool index_load_manifest(struct index *index, const char *bytes, size_t size,
+                         struct index_problem *problem);
+size_t index_segments(const struct index *index);
+/* `index/segments/NNNNN.json` of the I-th segment, from 0. */
+void index_segment_path(size_t i, char path[INDEX_PATH_MAX]);
+bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t size,
+                        index_tell tell, void *context, struct index_problem *problem);
+bool index_wants_summary(const struct index *index);
+bool index_load_end(struct index *index, const char *summary, size_t size,
+                    struct index_problem *problem);
+/* An older dataset: only a summary. All segments are then written with the first commit. */
+bool index_load_archive(struct index *index, const char *summary, size_t size, index_tell tell,
+                        void *context, struct index_problem *problem);
+
+/* --- changing
+ * ------------------------------------------------------------------------------------- */
+
+/* False when ENTRY is not an object with a runId. */
+bool index_append(struct index *index, const char *entry, size_t size,
+                  struct index_problem *problem);
+
+/* The files that changed since the index was loaded or settled: COUNT of them, valid until the
+ * index is changed again. */
+struct index_file {
+    char path[INDEX_PATH_MAX];
+    const char *bytes;
+    size_t size;
+};
+const struct index_file *index_changed(struct index *index, size_t *count);
+void index_settle(struct index *index); /* they are in the dataset */
+void index_undo(struct index *index);   /* they are not: back to the last settled state */
+
+/* --- asking
+ * --------------------------------------------------------------------------------------- */
+
+size_t index_entries(const struct index *index);
+size_t index_flagged(const struct index *index);
+/* How many entries the summary holds, and whether these are all. */
+size_t index_summary_entries(const struct index *index);
+bool index_summary_complete(const struct index *index);
+
+/* Splits an array of entries without keeping it: for tools that only compare. */
+bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *context,
+                        struct index_problem *problem);
+
+#endif

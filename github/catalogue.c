@@ -1,0 +1,443 @@
+#include "github/catalogue.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "github/table.h"
+#include "validator/arena.h"
+
+enum { SWEEP_LEAST = 1024 };
+
+/* A submission in flight. */
+struct claim_record {
+    char *path;
+    char submitted_digest[SHA256_HEX + 1];
+    char nonce[SHA256_HEX + 1]; /* empty: none */
+};
+
+struct run_record {
+    struct table_item item; /* keyed by the run id in lower case */
+    bool held;              /* by the dataset */
+    struct claim_record *claim;
+    char *run_id, *path, *flags;
+    char digest[SHA256_HEX + 1], submitted_digest[SHA256_HEX + 1];
+    char commit[COMMIT_HEX + 1], at[32];
+    uint64_t revision, accepted;
+    int rules;
+};
+
+/* A spent or claimed nonce, and who may present it again: the same submission, to hear what became
+ * of it. */
+struct nonce_record {
+    struct table_item item; /* keyed by nonceSha256 */
+    double expires_ms;      /* 0 while it is claimed */
+    char run_key[RUN_ID_MAX + 1];
+    char submitted_digest[SHA256_HEX + 1];
+};
+
+struct catalogue {
+    pthread_mutex_t mutex;
+    struct table runs, nonces;
+    size_t held;
+    size_t sweep_at; /* nonces are swept when there are so many */
+};
+
+static char *copy_text(const char *text, size_t size)
+{
+    char *copy = memory_grow(NULL, size + 1);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    return copy;
+}
+
+static void set_text(char **field, const char *text, size_t size)
+{
+    free(*field);
+    *field = copy_text(text, size);
+}
+
+static void set_fixed(char *field, size_t room, const char *text, size_t size)
+{
+    if (size >= room)
+        size = room - 1;
+    memcpy(field, text, size);
+    field[size] = '\0';
+}
+
+static void free_claim(struct claim_record *claim)
+{
+    if (!claim)
+        return;
+    free(claim->path);
+    free(claim);
+}
+
+static void free_run(struct table_item *item)
+{
+    struct run_record *run = (struct run_record *)item;
+    free_claim(run->claim);
+    free(run->run_id);
+    free(run->path);
+    free(run->flags);
+}
+
+struct catalogue *catalogue_new(void)
+{
+    struct catalogue *catalogue = memory_grow(NULL, sizeof *catalogue);
+    *catalogue = (struct catalogue){.sweep_at = SWEEP_LEAST};
+    pthread_mutex_init(&catalogue->mutex, NULL);
+    table_begin(&catalogue->runs, sizeof(struct run_record), free_run);
+    table_begin(&catalogue->nonces, sizeof(struct nonce_record), NULL);
+    return catalogue;
+}
+
+void catalogue_free(struct catalogue *catalogue)
+{
+    if (!catalogue)
+        return;
+    table_free(&catalogue->runs);
+    table_free(&catalogue->nonces);
+    pthread_mutex_destroy(&catalogue->mutex);
+    free(catalogue);
+}
+
+/* Run ids are ASCII (spec 02, shape); what else an archive may hold is compared byte by byte. */
+static void lower(const char *run_id, size_t size, char key[RUN_ID_MAX + 1])
+{
+    if (size > RUN_ID_MAX)
+        size = RUN_ID_MAX;
+    for (size_t i = 0; i < size; i++) {
+        char c = run_id[i];
+        key[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    key[size] = '\0';
+}
+
+static struct run_record *find_run(struct catalogue *catalogue, const char *run_id)
+{
+    char key[RUN_ID_MAX + 1];
+    lower(run_id, strlen(run_id), key);
+    return (struct run_record *)table_find(&catalogue->runs, key);
+}
+
+static struct run_record *need_run(struct catalogue *catalogue, const char *run_id, size_t size)
+{
+    char key[RUN_ID_MAX + 1];
+    lower(run_id, size, key);
+    struct run_record *run = (struct run_record *)table_find(&catalogue->runs, key);
+    if (run)
+        return run;
+    run = (struct run_record *)table_add(&catalogue->runs, key);
+    run->run_id = copy_text(run_id, size);
+    return run;
+}
+
+static void hold(struct catalogue *catalogue, struct run_record *run)
+{
+    catalogue->held += !run->held;
+    run->held = true;
+}
+
+/* --- nonces
+ * --------------------------------------------------------------------------------------- */
+
+static bool nonce_expired(const struct table_item *item, const void *context)
+{
+    const struct nonce_record *nonce = (const struct nonce_record *)item;
+    return nonce->expires_ms > 0 && nonce->expires_ms < *(const double *)context;
+}
+
+static struct nonce_record *need_nonce(struct catalogue *catalogue, const char *sha256,
+                                       double now_ms)
+{
+    struct table *nonces = &catalogue->nonces;
+    struct table_item *found = table_find(nonces, sha256);
+    if (found)
+        return (struct nonce_record *)found;
+    if (nonces->count >= catalogue->sweep_at) {
+        table_sweep(nonces, nonce_expired, &now_ms);
+        catalogue->sweep_at = nonces->count * 2 > SWEEP_LEAST ? nonces->count * 2 : SWEEP_LEAST;
+    }
+    return (struct nonce_record *)table_add(nonces, sha256);
+}
+
+static void spend(struct catalogue *catalogue, const char *sha256, const struct run_record *run,
+                  double accepted_ms, double now_ms)
+{
+    if (accepted_ms + CATALOGUE_NONCE_MS < now_ms)
+        return;
+    struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
+    nonce->expires_ms = accepted_ms + CATALOGUE_NONCE_MS;
+    lower(run->run_id, strlen(run->run_id), nonce->run_key);
+    memcpy(nonce->submitted_digest, run->submitted_digest, sizeof nonce->submitted_digest);
+}
+
+/* ISO time with Z to ms; what is no time counts as just now, which never gives a nonce back. */
+static double read_time(const char *text, size_t size, double now_ms)
+{
+    char copy[32];
+    struct tm tm = {0};
+    int ms = 0;
+    set_fixed(copy, sizeof copy, text, size);
+    if (sscanf(copy, "%4d-%2d-%2dT%2d:%2d:%2d.%3d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) < 6)
+        return now_ms;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (double)timegm(&tm) * 1e3 + ms;
+}
+
+/* --- what the dataset holds
+ * ----------------------------------------------------------------------- */
+
+static void copy_string(char *field, size_t room, const struct js_value *string)
+{
+    if (string)
+        set_fixed(field, room, string->text, string->size);
+}
+
+void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms)
+{
+    if (!line->run_id)
+        return;
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = need_run(catalogue, line->run_id->text, line->run_id->size);
+    hold(catalogue, run);
+    run->revision = line->seq;
+    if (line->path)
+        set_text(&run->path, line->path->text, line->path->size);
+    copy_string(run->digest, sizeof run->digest, line->digest);
+    if (line->rules)
+        run->rules = (int)line->rules->number;
+    if (line->flags) {
+        struct buffer flags = {0};
+        js_print(line->document, line->flags, &flags);
+        free(run->flags);
+        run->flags = buffer_take(&flags, NULL);
+    }
+    if (js_equals(line->event, "accept")) {
+        run->accepted = line->seq;
+        run->commit[0] = '\0';
+        set_text(&run->run_id, line->run_id->text, line->run_id->size);
+        copy_string(run->submitted_digest, sizeof run->submitted_digest, line->submitted_digest);
+        copy_string(run->at, sizeof run->at, line->at);
+        if (line->nonce_sha256 && line->nonce_sha256->size == SHA256_HEX) {
+            char sha256[SHA256_HEX + 1];
+            copy_string(sha256, sizeof sha256, line->nonce_sha256);
+            spend(catalogue, sha256, run, read_time(run->at, strlen(run->at), now_ms), now_ms);
+        }
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+void catalogue_event(struct catalogue *catalogue, const struct ledger_event *event, uint64_t seq,
+                     const char *commit, double now_ms)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = need_run(catalogue, event->run_id, strlen(event->run_id));
+    hold(catalogue, run);
+    run->revision = run->accepted = seq;
+    run->rules = event->rules;
+    set_text(&run->path, event->path, strlen(event->path));
+    set_text(&run->run_id, event->run_id, strlen(event->run_id));
+    if (event->flags)
+        set_text(&run->flags, event->flags, strlen(event->flags));
+    const char *digest = or_empty(event->digest), *submitted = or_empty(event->submitted_digest);
+    set_fixed(run->digest, sizeof run->digest, digest, strlen(digest));
+    set_fixed(run->submitted_digest, sizeof run->submitted_digest, submitted, strlen(submitted));
+    set_fixed(run->at, sizeof run->at, event->at, strlen(event->at));
+    set_fixed(run->commit, sizeof run->commit, commit, strlen(commit));
+    if (event->nonce_sha256)
+        spend(catalogue, event->nonce_sha256, run, read_time(run->at, strlen(run->at), now_ms),
+              now_ms);
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
+                      const char *path, size_t path_size)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = need_run(catalogue, run_id, run_id_size);
+    /* The ledger knows better; before it has spoken, the newest index does. */
+    if (!run->revision) {
+        hold(catalogue, run);
+        set_text(&run->path, path, path_size);
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+static void forget_run(struct run_record *run)
+{
+    run->held = false;
+    run->revision = run->accepted = 0;
+    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
+}
+
+static bool forget_item(const struct table_item *item, const void *context)
+{
+    (void)context;
+    return !((const struct run_record *)item)->claim;
+}
+
+void catalogue_forget(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    table_sweep(&catalogue->runs, forget_item, NULL);
+    for (size_t i = 0; i < catalogue->runs.room; i++)
+        for (struct table_item *item = catalogue->runs.slots[i]; item; item = item->next)
+            forget_run((struct run_record *)item);
+    catalogue->held = 0;
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+bool catalogue_holds(struct catalogue *catalogue, const char *run_id)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    const struct run_record *run = find_run(catalogue, run_id);
+    bool holds = run && run->held;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return holds;
+}
+
+size_t catalogue_runs(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    size_t count = catalogue->held;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return count;
+}
+
+/* --- claims and asking
+ * ---------------------------------------------------------------------------- */
+
+static enum run_status status_of_path(const char *path)
+{
+    if (!strncmp(path, "quarantine/", 11))
+        return RUN_QUARANTINED;
+    return strncmp(path, "withdrawn/", 10) ? RUN_PUBLISHED : RUN_WITHDRAWN;
+}
+
+static void describe(const struct run_record *run, struct run_state *state)
+{
+    *state = (struct run_state){.status = RUN_QUEUED};
+    const char *path = run->held ? or_empty(run->path) : run->claim->path;
+    const char *submitted = run->held ? run->submitted_digest : run->claim->submitted_digest;
+    set_fixed(state->run_id, sizeof state->run_id, run->run_id, strlen(run->run_id));
+    set_fixed(state->path, sizeof state->path, path, strlen(path));
+    memcpy(state->submitted_digest, submitted, sizeof state->submitted_digest);
+    if (!run->held)
+        return;
+    state->status = status_of_path(state->path);
+    memcpy(state->digest, run->digest, sizeof state->digest);
+    memcpy(state->commit, run->commit, sizeof state->commit);
+    memcpy(state->at, run->at, sizeof state->at);
+    state->revision = run->revision;
+    state->rules = run->rules;
+    if (run->flags)
+        state->flags = copy_text(run->flags, strlen(run->flags));
+}
+
+static bool same_submission(const struct nonce_record *nonce, const char *run_id,
+                            const char *submitted_digest)
+{
+    char key[RUN_ID_MAX + 1];
+    lower(run_id, strlen(run_id), key);
+    return !strcmp(key, nonce->run_key) && !strcmp(submitted_digest, nonce->submitted_digest);
+}
+
+static struct claim_record *new_claim(const char *path, const char *submitted, const char *sha256)
+{
+    struct claim_record *claim = memory_grow(NULL, sizeof *claim);
+    *claim = (struct claim_record){.path = copy_text(path, strlen(path))};
+    set_fixed(claim->submitted_digest, sizeof claim->submitted_digest, submitted,
+              strlen(submitted));
+    set_fixed(claim->nonce, sizeof claim->nonce, sha256, strlen(sha256));
+    return claim;
+}
+
+enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
+                           const char *submitted_digest, const char *nonce_sha256, double now_ms,
+                           struct run_state *state)
+{
+    submitted_digest = or_empty(submitted_digest);
+    nonce_sha256 = or_empty(nonce_sha256);
+    enum claim result = CLAIM_GRANTED;
+    pthread_mutex_lock(&catalogue->mutex);
+    struct nonce_record *nonce = NULL;
+    if (*nonce_sha256)
+        nonce = (struct nonce_record *)table_find(&catalogue->nonces, nonce_sha256);
+    struct run_record *run = find_run(catalogue, run_id);
+    bool known = run && (run->held || run->claim);
+    if (nonce && !(known && same_submission(nonce, run_id, submitted_digest))) {
+        result = CLAIM_NONCE_USED;
+    } else if (known) {
+        result = CLAIM_DUPLICATE;
+        describe(run, state);
+    } else {
+        run = need_run(catalogue, run_id, strlen(run_id));
+        set_text(&run->run_id, run_id, strlen(run_id));
+        run->claim = new_claim(path, submitted_digest, nonce_sha256);
+        if (*nonce_sha256) {
+            nonce = need_nonce(catalogue, nonce_sha256, now_ms);
+            lower(run_id, strlen(run_id), nonce->run_key);
+            set_fixed(nonce->submitted_digest, sizeof nonce->submitted_digest, submitted_digest,
+                      strlen(submitted_digest));
+        }
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+    return result;
+}
+
+void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    if (run && run->claim) {
+        struct claim_record *claim = run->claim;
+        run->claim = NULL;
+        struct nonce_record *nonce = NULL;
+        if (*claim->nonce)
+            nonce = (struct nonce_record *)table_find(&catalogue->nonces, claim->nonce);
+        /* One that the ledger spent meanwhile has an expiry and stays spent. */
+        if (nonce && !spent && nonce->expires_ms <= 0)
+            table_remove(&catalogue->nonces, &nonce->item);
+        free_claim(claim);
+        if (!run->held)
+            table_remove(&catalogue->runs, &run->item);
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,
+                    uint64_t *accepted)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    const struct run_record *run = find_run(catalogue, run_id);
+    bool known = run && (run->held || run->claim);
+    if (known) {
+        describe(run, state);
+        *accepted = run->held ? run->accepted : 0;
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+    return known;
+}
+
+void catalogue_learn(struct catalogue *catalogue, const char *run_id, const char *commit,
+                     const char *digest)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    if (run && run->held && commit)
+        set_fixed(run->commit, sizeof run->commit, commit, strlen(commit));
+    if (run && run->held && digest)
+        set_fixed(run->digest, sizeof run->digest, digest, strlen(digest));
+    pthread_mutex_unlock(&catalogue->mutex);
+}

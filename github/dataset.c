@@ -1,0 +1,389 @@
+#include "github/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "github/commit.h"
+#include "github/lock.h"
+#include "validator/arena.h"
+
+/* Somebody who moves the tip faster than we can commit is not met in practice. */
+enum { APPLY_TRIES = 20 };
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
+}
+
+/* --- index
+ * ---------------------------------------------------------------------------------------- */
+
+static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
+{
+    if (entry->path && entry->path->type == JS_STRING)
+        catalogue_listed(dataset->catalogue, entry->run_id->text, entry->run_id->size,
+                         entry->path->text, entry->path->size);
+    if (dataset->listener.entry)
+        dataset->listener.entry(dataset->listener.context, entry->json, entry->size);
+}
+
+static void take_entry(void *context, const struct index_entry *entry)
+{
+    tell_all(context, entry);
+}
+
+static bool load_segments(struct repository *repository, const git_oid *commit, struct index *index,
+                          index_tell tell, void *context, struct store_error *error)
+{
+    struct index_problem problem;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    for (size_t i = 0; i < index_segments(index); i++) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i, path);
+        bytes.size = 0;
+        enum repository_found found =
+            repository_content(repository, commit, path, NULL, &bytes, error);
+        if (found == REPOSITORY_ABSENT)
+            return error_set(error, "the index is not whole: %s is missing", path);
+        if (found == REPOSITORY_FAULT)
+            return false;
+        if (!index_load_segment(index, i, bytes.data, bytes.size, tell, context, &problem))
+            return error_set(error, "the index cannot be read: %s", problem.message);
+    }
+    bytes.size = 0;
+    const char *summary = NULL;
+    if (index_wants_summary(index)) {
+        enum repository_found found =
+            repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
+        if (found == REPOSITORY_FAULT)
+            return false;
+        if (found == REPOSITORY_FOUND)
+            summary = buffer_string(&bytes);
+    }
+    return index_load_end(index, summary, bytes.size, &problem) ||
+           error_set(error, "the index cannot be read: %s", problem.message);
+}
+
+/* An older dataset has only a summary, a new one nothing. */
+static bool load_archive(struct repository *repository, const git_oid *commit, size_t summary_limit,
+                         index_tell tell, void *context, struct index **index,
+                         struct store_error *error)
+{
+    git_oid folder;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    enum repository_found segments =
+        repository_folder(repository, commit, INDEX_SEGMENTS_FOLDER, &folder, error);
+    if (segments == REPOSITORY_FAULT)
+        return false;
+    if (segments == REPOSITORY_FOUND)
+        return error_set(error, "the index is not whole: " INDEX_MANIFEST_PATH " is missing");
+    enum repository_found found =
+        repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
+    if (found != REPOSITORY_FOUND)
+        return found == REPOSITORY_ABSENT;
+    struct index_problem problem;
+    *index = index_new(summary_limit);
+    return index_load_archive(*index, buffer_string(&bytes), bytes.size, tell, context, &problem) ||
+           error_set(error, "the index cannot be read: %s", problem.message);
+}
+
+bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
+                        index_tell tell, void *context, struct index **out,
+                        struct store_error *error)
+{
+    struct buffer manifest BUFFER_SCOPE = {0};
+    struct index *index = NULL;
+    enum repository_found found =
+        repository_content(repository, commit, INDEX_MANIFEST_PATH, NULL, &manifest, error);
+    bool fine = false;
+    if (found == REPOSITORY_ABSENT) {
+        fine = load_archive(repository, commit, summary_limit, tell, context, &index, error);
+    } else if (found == REPOSITORY_FOUND) {
+        struct index_problem problem;
+        index = index_new(summary_limit);
+        fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
+        if (!fine)
+            error_set(error, "the index cannot be read: %s", problem.message);
+        fine = fine && load_segments(repository, commit, index, tell, context, error);
+    }
+    if (!fine) {
+        index_free(index);
+        return false;
+    }
+    *out = index;
+    return true;
+}
+
+/* The whole index again. It is checked before anybody hears of it, so that the board never stands
+ * on half an index; at start nobody listens yet, and once is enough. */
+static bool read_index(struct dataset *dataset, const git_oid *commit, bool start,
+                       struct store_error *error)
+{
+    const struct store_listener *listener = &dataset->listener;
+    struct index *index = NULL;
+    if (!start) {
+        if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, NULL, NULL,
+                                &index, error))
+            return false;
+        index_free(index);
+        index = NULL;
+    }
+    if (listener->reset)
+        listener->reset(listener->context);
+    if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, take_entry,
+                            dataset, &index, error))
+        return false;
+    index_free(dataset->index);
+    dataset->index = index ? index : index_new(dataset->summary_limit);
+    if (listener->settled)
+        listener->settled(listener->context);
+    return true;
+}
+
+/* --- ledger
+ * --------------------------------------------------------------------------------------- */
+
+struct ledger_reading {
+    struct dataset *dataset;
+    struct ledger *ledger;
+    ledger_tell tell;
+    double now_ms;
+    struct store_error *error;
+};
+
+static void take_line(void *context, const struct ledger_line *line)
+{
+    const struct ledger_reading *reading = context;
+    catalogue_line(reading->dataset->catalogue, line, reading->now_ms);
+}
+
+static bool read_day(void *context, const char *path, const git_oid *blob)
+{
+    struct ledger_reading *reading = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    /* Days before the newest one that we know never change; audit looks whether that is so. */
+    if (!ledger_path_day(path, day) || strcmp(day, ledger_day(reading->ledger)) < 0)
+        return true;
+    return repository_read(reading->dataset->repository, blob, &bytes, reading->error) &&
+           ledger_read(reading->ledger, day, buffer_string(&bytes), bytes.size, reading->tell,
+                       reading, reading->error);
+}
+
+static bool read_days(struct dataset *dataset, const git_oid *commit, struct ledger *ledger,
+                      ledger_tell tell, struct store_error *error)
+{
+    struct ledger_reading reading = {dataset, ledger, tell, now_ms(), error};
+    return repository_list(dataset->repository, commit, "ledger", read_day, &reading, error);
+}
+
+/* History was rewritten: all lines again, once they are known to be a ledger. */
+static bool read_other_ledger(struct dataset *dataset, const git_oid *commit,
+                              struct store_error *error)
+{
+    struct ledger fresh;
+    ledger_begin(&fresh);
+    bool fine = read_days(dataset, commit, &fresh, NULL, error);
+    ledger_free(&fresh);
+    if (!fine)
+        return false;
+    catalogue_forget(dataset->catalogue);
+    memset(&dataset->index_tree, 0, sizeof dataset->index_tree); /* lists all runs again */
+    ledger_free(&dataset->ledger);
+    ledger_begin(&dataset->ledger);
+    return read_days(dataset, commit, &dataset->ledger, take_line, error);
+}
+
+static bool read_ledger(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct ledger *ledger = &dataset->ledger;
+    if (*ledger_day(ledger)) {
+        const char *path = arena_format(&arena, "ledger/%s.jsonl", ledger_day(ledger));
+        enum repository_found found =
+            repository_content(dataset->repository, commit, path, NULL, &bytes, error);
+        if (found == REPOSITORY_FAULT)
+            return false;
+        if (found == REPOSITORY_ABSENT || !ledger_begins(ledger, bytes.data, bytes.size))
+            return read_other_ledger(dataset, commit, error);
+    }
+    return read_days(dataset, commit, ledger, take_line, error);
+}
+
+/* --- the tip
+ * -------------------------------------------------------------------------------------- */
+
+static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
+                      struct store_error *error)
+{
+    memset(id, 0, sizeof *id);
+    return repository_folder(dataset->repository, commit, path, id, error) != REPOSITORY_FAULT;
+}
+
+static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
+                     struct store_error *error)
+{
+    git_oid ledger_tree, index_tree;
+    if (!folder_id(dataset, commit, "ledger", &ledger_tree, error) ||
+        !folder_id(dataset, commit, "index", &index_tree, error))
+        return false;
+    if (!git_oid_equal(&ledger_tree, &dataset->ledger_tree)) {
+        if (!read_ledger(dataset, commit, error))
+            return false;
+        dataset->ledger_tree = ledger_tree;
+    }
+    if (start || !git_oid_equal(&index_tree, &dataset->index_tree)) {
+        if (!read_index(dataset, commit, start, error))
+            return false;
+        dataset->index_tree = index_tree;
+    }
+    dataset->tip = *commit;
+    return true;
+}
+
+bool dataset_open(struct dataset *dataset, struct store_error *error)
+{
+    git_oid tip;
+    ledger_begin(&dataset->ledger);
+    return repository_tip(dataset->repository, &tip, error) && read_tip(dataset, &tip, true, error);
+}
+
+void dataset_close(struct dataset *dataset)
+{
+    ledger_free(&dataset->ledger);
+    index_free(dataset->index);
+    dataset->index = NULL;
+}
+
+bool dataset_refresh(struct dataset *dataset, struct store_error *error)
+{
+    git_oid tip;
+    if (!repository_tip(dataset->repository, &tip, error))
+        return false;
+    return git_oid_equal(&tip, &dataset->tip) || read_tip(dataset, &tip, false, error);
+}
+
+/* --- applying changes
+ * ----------------------------------------------------------------------------- */
+
+/* Appends what is not a duplicate to ledger and index. */
+static bool append_batch(struct dataset *dataset, struct pending *batch, size_t *count,
+                         struct store_error *error)
+{
+    *count = 0;
+    for (struct pending *item = batch; item; item = item->next) {
+        const struct change *change = &item->change;
+        if (catalogue_holds(dataset->catalogue, change->run_id)) {
+            item->result.outcome = CHANGE_DUPLICATE;
+            continue;
+        }
+        struct index_problem problem;
+        if (!index_append(dataset->index, change->entry, change->entry_size, &problem))
+            return error_set(error, "run %s: %s", change->run_id, problem.message);
+        struct ledger_event event = change_event(change);
+        item->result.seq = ledger_append(&dataset->ledger, &event);
+        item->result.outcome = CHANGE_COMMITTED;
+        ++*count;
+    }
+    return true;
+}
+
+/* The files of the commit: runs, ledger days, index. */
+static size_t collect_files(struct dataset *dataset, const struct pending *batch, size_t count,
+                            struct arena *arena, struct repository_file **files)
+{
+    size_t index_count = 0, used = 0;
+    const struct index_file *index = index_changed(dataset->index, &index_count);
+    size_t room = 2 * count + index_count; /* at most one ledger day per change */
+    *files = arena_clear_take(arena, room, sizeof **files);
+    for (const struct pending *item = batch; item; item = item->next)
+        if (item->result.outcome == CHANGE_COMMITTED)
+            (*files)[used++] = (struct repository_file){item->change.path, item->change.bytes,
+                                                        item->change.bytes_size};
+    char path[LEDGER_PATH_MAX];
+    const char *bytes;
+    size_t size;
+    for (size_t i = 0; used < room && ledger_changed(&dataset->ledger, i, path, &bytes, &size); i++)
+        (*files)[used++] =
+            (struct repository_file){arena_copy(arena, path, strlen(path)), bytes, size};
+    for (size_t i = 0; i < index_count; i++)
+        (*files)[used++] = (struct repository_file){index[i].path, index[i].bytes, index[i].size};
+    return used;
+}
+
+/* The commit exists: makes everything else agree with it. */
+static void settle(struct dataset *dataset, struct pending *batch, const git_oid *commit)
+{
+    const struct store_listener *listener = &dataset->listener;
+    char hex[COMMIT_HEX + 1];
+    git_oid_tostr(hex, sizeof hex, commit);
+    ledger_settle(&dataset->ledger);
+    index_settle(dataset->index);
+    dataset->tip = *commit;
+    /* Should this fail, the next refresh reads what it need not have read. */
+    folder_id(dataset, commit, "ledger", &dataset->ledger_tree, NULL);
+    folder_id(dataset, commit, "index", &dataset->index_tree, NULL);
+    double now = now_ms();
+    for (struct pending *item = batch; item; item = item->next) {
+        if (item->result.outcome != CHANGE_COMMITTED)
+            continue;
+        struct ledger_event event = change_event(&item->change);
+        catalogue_event(dataset->catalogue, &event, item->result.seq, hex, now);
+        memcpy(item->result.commit, hex, sizeof hex);
+        if (listener->entry)
+            listener->entry(listener->context, item->change.entry, item->change.entry_size);
+    }
+    if (listener->settled)
+        listener->settled(listener->context);
+}
+
+/* One try on the tip as it is now. */
+static enum repository_result apply(struct dataset *dataset, struct pending *batch,
+                                    struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer message BUFFER_SCOPE = {0};
+    size_t count = 0;
+    if (!dataset_refresh(dataset, error))
+        return REPOSITORY_FAILED;
+    enum repository_result result = REPOSITORY_FAILED;
+    if (append_batch(dataset, batch, &count, error)) {
+        if (!count)
+            return REPOSITORY_COMMITTED; /* all duplicates */
+        struct repository_file *files;
+        size_t file_count = collect_files(dataset, batch, count, &arena, &files);
+        batch_message(batch, &message);
+        git_oid commit;
+        result = repository_commit(dataset->repository, &dataset->tip, files, file_count,
+                                   &dataset->author, buffer_string(&message), &commit, error);
+        if (result == REPOSITORY_COMMITTED) {
+            settle(dataset, batch, &commit);
+            return result;
+        }
+    }
+    ledger_undo(&dataset->ledger);
+    index_undo(dataset->index);
+    return result;
+}
+
+bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!lock_take(dataset->repository->path, LOCK_COMMIT, true, &lock, error))
+        return false;
+    enum repository_result result = REPOSITORY_MOVED;
+    for (int i = 0; result == REPOSITORY_MOVED && i < APPLY_TRIES; i++)
+        result = apply(dataset, batch, error);
+    if (result == REPOSITORY_MOVED)
+        return error_set(error, "the tip of %s keeps moving", dataset->repository->path);
+    if (result == REPOSITORY_FAILED)
+        return false;
+    for (struct pending *item = batch; item; item = item->next)
+        catalogue_end_claim(dataset->catalogue, item->change.run_id,
+                            item->result.outcome == CHANGE_COMMITTED);
+    return true;
+}

@@ -1,0 +1,51 @@
+/* What the writer knows of a dataset's tip, and how changes are applied to it (spec 03, "Commits").
+ *
+ * Holds the end of the ledger and of the index in memory, so that a commit reads nothing that grows
+ * with the archive. Only the writer thread uses it. */
+#ifndef BENCHLEDGER_GITHUB_DATASET_H
+#define BENCHLEDGER_GITHUB_DATASET_H
+
+#include <git2.h>
+#include <stdbool.h>
+
+#include "aggregate/index.h"
+#include "github/catalogue.h"
+#include "github/change.h"
+#include "github/ledger.h"
+#include "github/repository.h"
+#include "github/store.h"
+
+struct dataset {
+    /* set by the owner before dataset_open, who keeps what they point to */
+    struct repository *repository;
+    struct catalogue *catalogue;
+    struct repository_author author;
+    struct store_listener listener;
+    size_t summary_limit;
+
+    git_oid tip;
+    git_oid ledger_tree, index_tree; /* zero: there is none */
+    struct ledger ledger;
+    struct index *index;
+};
+
+/* Reads ledger and index at the tip, fills the catalogue, tells the listener everything. */
+bool dataset_open(struct dataset *dataset, struct store_error *error);
+void dataset_close(struct dataset *dataset);
+
+/* Takes in what others committed. False when that cannot be read: the dataset then stays at the tip
+ * that it knew, which no commit can be built on until this succeeds. */
+bool dataset_refresh(struct dataset *dataset, struct store_error *error);
+
+/* One commit with every change of BATCH whose run the dataset does not hold, applied again when the
+ * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
+ * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
+bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);
+
+/* Loads the index that COMMIT holds; *INDEX stays NULL when it holds none at all. TELL may be NULL.
+ */
+bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
+                        index_tell tell, void *context, struct index **index,
+                        struct store_error *error);
+
+#endif

@@ -1,0 +1,217 @@
+#include "github/store.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "github/catalogue.h"
+#include "github/dataset.h"
+#include "github/history.h"
+#include "github/lock.h"
+#include "github/repository.h"
+#include "github/writer.h"
+#include "validator/arena.h"
+#include "validator/js.h"
+
+struct store {
+    char *author_name, *author_email;
+    struct lock serving;
+    struct catalogue *catalogue;
+    struct dataset dataset;
+    struct writer *writer;
+    struct history *history;
+    pthread_mutex_t read_mutex;
+    struct repository *reader; /* its own handle, under read_mutex */
+};
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(memory_grow(NULL, size), text, size);
+}
+
+static bool open_parts(struct store *store, const struct store_options *options,
+                       struct store_error *error)
+{
+    struct dataset *dataset = &store->dataset;
+    dataset->author = (struct repository_author){store->author_name, store->author_email};
+    dataset->listener = options->listener;
+    dataset->summary_limit = options->summary_limit;
+    dataset->catalogue = store->catalogue;
+    if (!repository_prepare(options->path, &dataset->author, options->licence, &dataset->repository,
+                            error))
+        return false;
+    const char *path = dataset->repository->path;
+    return lock_take(path, LOCK_SERVE, false, &store->serving, error) &&
+           repository_open(path, &store->reader, error) &&
+           history_open(path, &store->history, error) && dataset_open(dataset, error) &&
+           writer_start(dataset, options->queue_limit, &store->writer, error);
+}
+
+bool store_open(const struct store_options *options, struct store **out, struct store_error *error)
+{
+    struct store *store = memory_grow(NULL, sizeof *store);
+    *store = (struct store){.serving = {-1}};
+    pthread_mutex_init(&store->read_mutex, NULL);
+    store->author_name = copy_text(options->author_name);
+    store->author_email = copy_text(options->author_email);
+    store->catalogue = catalogue_new();
+    if (!open_parts(store, options, error)) {
+        store_close(store);
+        return false;
+    }
+    *out = store;
+    return true;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    writer_stop(store->writer);
+    dataset_close(&store->dataset);
+    repository_close(store->dataset.repository);
+    repository_close(store->reader);
+    history_close(store->history);
+    catalogue_free(store->catalogue);
+    lock_drop(&store->serving);
+    pthread_mutex_destroy(&store->read_mutex);
+    free(store->author_name);
+    free(store->author_email);
+    free(store);
+}
+
+bool store_unready(struct store *store, struct store_error *reason)
+{
+    return writer_failed(store->writer, reason);
+}
+
+/* --- what is known of runs
+ * ------------------------------------------------------------------------ */
+
+static void learn_commit(struct store *store, struct run_state *state, uint64_t accepted)
+{
+    git_oid tip = writer_tip(store->writer), commit;
+    if (!history_find(store->history, &tip, accepted, &commit, NULL))
+        return;
+    git_oid_tostr(state->commit, sizeof state->commit, &commit);
+    catalogue_learn(store->catalogue, state->run_id, state->commit, NULL);
+}
+
+/* A run without a ledger line: what its file says. */
+static void learn_digest(struct store *store, struct run_state *state)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct store_blob blob;
+    struct js_document document;
+    struct js_error problem;
+    if (!store_read(store, state->path, true, &blob, NULL))
+        return;
+    const struct js_value *digest = NULL;
+    if (js_read(&arena, blob.data, blob.size, &document, &problem))
+        digest = js_get(&document.root, "digest");
+    if (digest && digest->type == JS_STRING && digest->size == SHA256_HEX) {
+        memcpy(state->digest, digest->text, SHA256_HEX);
+        state->digest[SHA256_HEX] = '\0';
+        catalogue_learn(store->catalogue, state->run_id, NULL, state->digest);
+    }
+    store_blob_free(&blob);
+}
+
+static void complete(struct store *store, struct run_state *state, uint64_t accepted)
+{
+    if (state->status == RUN_QUEUED)
+        return;
+    if (!*state->commit && accepted)
+        learn_commit(store, state, accepted);
+    if (!*state->digest && !accepted)
+        learn_digest(store, state);
+}
+
+bool store_find(struct store *store, const char *run_id, struct run_state *state)
+{
+    uint64_t accepted = 0;
+    if (!catalogue_find(store->catalogue, run_id, state, &accepted))
+        return false;
+    complete(store, state, accepted);
+    return true;
+}
+
+void run_state_free(struct run_state *state)
+{
+    free(state->flags);
+    state->flags = NULL;
+}
+
+enum claim store_claim(struct store *store, const char *run_id, const char *path,
+                       const char *submitted_digest, const char nonce_sha256[SHA256_HEX + 1],
+                       struct run_state *state)
+{
+    enum claim claim = catalogue_claim(store->catalogue, run_id, path, submitted_digest,
+                                       nonce_sha256, now_ms(), state);
+    if (claim == CLAIM_DUPLICATE) { /* with what only store_find knows */
+        struct run_state known;
+        if (store_find(store, run_id, &known)) {
+            run_state_free(state);
+            *state = known;
+        }
+    }
+    return claim;
+}
+
+void store_release(struct store *store, const char *run_id)
+{
+    catalogue_end_claim(store->catalogue, run_id, false);
+}
+
+void store_commit(struct store *store, const struct change *change, change_done done, void *context)
+{
+    struct pending *pending = pending_new(change, done, context);
+    if (writer_queue(store->writer, pending))
+        return;
+    catalogue_end_claim(store->catalogue, change->run_id, false);
+    pending->result.outcome = CHANGE_QUEUE_FULL;
+    pending_finish(pending);
+}
+
+/* --- reading the tip
+ * ------------------------------------------------------------------------------ */
+
+bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
+                struct store_error *error)
+{
+    git_oid tip = writer_tip(store->writer), id;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    error_set(error, "%s", "");
+    pthread_mutex_lock(&store->read_mutex);
+    bool found = repository_find(store->reader, &tip, path, &id, error) == REPOSITORY_FOUND &&
+                 (!with_data || repository_read(store->reader, &id, &bytes, error));
+    pthread_mutex_unlock(&store->read_mutex);
+    if (!found)
+        return false;
+    *blob = (struct store_blob){0};
+    git_oid_tostr(blob->id, sizeof blob->id, &id);
+    if (with_data)
+        blob->data = buffer_take(&bytes, &blob->size);
+    return true;
+}
+
+void store_blob_free(struct store_blob *blob)
+{
+    free(blob->data);
+    blob->data = NULL;
+}
+
+void store_tip(struct store *store, char commit[COMMIT_HEX + 1])
+{
+    git_oid tip = writer_tip(store->writer);
+    git_oid_tostr(commit, COMMIT_HEX + 1, &tip);
+}

@@ -1,0 +1,227 @@
+#include "tests/support/scratch.h"
+
+#include <ftw.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validator/js.h"
+
+static char folder[SCRATCH_PATH];
+
+static void need(bool fine, const char *what)
+{
+    if (fine)
+        return;
+    perror(what);
+    abort();
+}
+
+const char *scratch_begin(void)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/benchledger-XXXXXX", base && *base ? base : "/tmp");
+    need(mkdtemp(folder) != NULL, folder);
+    return folder;
+}
+
+static int remove_item(const char *path, const struct stat *status, int kind, struct FTW *ftw)
+{
+    (void)status, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+void scratch_end(void)
+{
+    if (*folder)
+        nftw(folder, remove_item, 16, FTW_DEPTH | FTW_PHYS);
+    folder[0] = '\0';
+}
+
+const char *scratch_path(const char *name)
+{
+    static char paths[4][SCRATCH_PATH * 2];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(paths[turn], sizeof paths[turn], "%s/%s", folder, name);
+    return paths[turn];
+}
+
+void scratch_write(const char *path, const char *text, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    need(file && fwrite(text, 1, size, file) == size && fclose(file) == 0, path);
+}
+
+void scratch_read(const char *path, struct buffer *out)
+{
+    FILE *file = fopen(path, "rb");
+    need(file != NULL, path);
+    size_t got;
+    do {
+        got = fread(buffer_reserve(out, 65536), 1, 65536, file);
+        out->size += got;
+    } while (got);
+    fclose(file);
+}
+
+int scratch_shell(struct buffer *out, const char *format, ...)
+{
+    char command[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(command, sizeof command, format, values);
+    va_end(values);
+    FILE *pipe = popen(command, "r");
+    need(pipe != NULL, "popen");
+    char block[4096];
+    for (size_t got; (got = fread(block, 1, sizeof block, pipe)) > 0;)
+        if (out)
+            buffer_add(out, block, got);
+    int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+void scratch_time(double ms, char at[32])
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    size_t used = strftime(at, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(at + used, 32 - used, ".%03dZ", (int)(ms - (double)seconds * 1000));
+}
+
+static void write_entry(struct scratch_run *run, unsigned n, size_t entry_size, bool flagged)
+{
+    struct js_writer writer = {.out = &run->entry};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "runId");
+    js_write_text(&writer, run->run_id);
+    js_write_key(&writer, "createdAt");
+    js_write_text(&writer, run->at);
+    js_write_key(&writer, "protocol");
+    js_write_text(&writer, "localmode-bench/5");
+    js_write_key(&writer, "flagged");
+    js_write_bool(&writer, flagged);
+    js_write_key(&writer, "path");
+    js_write_text(&writer, run->path);
+    js_write_key(&writer, "cells");
+    js_write_begin(&writer, '[');
+    for (unsigned i = 0; run->entry.size + 2 < entry_size && i < 100000; i++) {
+        js_write_begin(&writer, '{');
+        js_write_key(&writer, "cellId");
+        js_write_number(&writer, n * 31 + i);
+        js_write_key(&writer, "benchModelId");
+        js_write_text(&writer, i % 3 ? "gemma-3-270m-it" : "qwen2.5-0.5b-instruct");
+        js_write_key(&writer, "workloadId");
+        js_write_text(&writer, i % 2 ? "chat-short" : "summarise");
+        js_write_key(&writer, "ttftMs");
+        js_write_number(&writer, (double)(n * 7919 + i * 104729 % 65537) / 97.0);
+        js_write_key(&writer, "decodeCharsPerSec");
+        js_write_number(&writer, (double)(n * 6101 + i * 15485863 % 99991) / 31.0);
+        js_write_end(&writer, '}');
+    }
+    js_write_end(&writer, ']');
+    js_write_end(&writer, '}');
+}
+
+void scratch_run_make(struct scratch_run *run, unsigned n, size_t entry_size, bool flagged)
+{
+    *run = (struct scratch_run){0};
+    snprintf(run->run_id, sizeof run->run_id, "Run-%08u-5e2a-4c1d-9b7f-aa55bb66cc77", n);
+    snprintf(run->path, sizeof run->path, "%s/2026/%02u/%s.json", flagged ? "quarantine" : "runs",
+             n % 11 + 1, run->run_id);
+    scratch_time(1767225600e3 + (double)n * 61e3, run->at); /* from 2026-01-01 on */
+    write_entry(run, n, entry_size, flagged);
+    char text[64];
+    snprintf(text, sizeof text, "digest %u", n);
+    sha256_hex(text, strlen(text), run->digest);
+    snprintf(text, sizeof text, "nonce %u", n);
+    sha256_hex(text, strlen(text), run->nonce);
+    buffer_format(&run->bytes, "{\"runId\":\"%s\",\"digest\":\"%s\",\"fill\":\"", run->run_id,
+                  run->digest);
+    for (unsigned i = 0; i < 100; i++)
+        buffer_format(&run->bytes, "%u ", (n + 1) * (i + 7) * 2654435761u);
+    buffer_text(&run->bytes, "\"}");
+    run->change = (struct change){
+        .run_id = run->run_id,
+        .path = run->path,
+        .bytes = run->bytes.data,
+        .bytes_size = run->bytes.size,
+        .entry = run->entry.data,
+        .entry_size = run->entry.size,
+        .flagged = flagged,
+        .at = run->at,
+        .digest = run->digest,
+        .submitted_digest = run->digest,
+        .rules = 2,
+        .flags = flagged ? "[\"text-chunk-mismatch\"]" : "[]",
+        .nonce_sha256 = run->nonce,
+    };
+}
+
+void scratch_run_free(struct scratch_run *run)
+{
+    buffer_free(&run->bytes);
+    buffer_free(&run->entry);
+}
+
+struct store_options scratch_options(const char *path)
+{
+    return (struct store_options){
+        .path = path,
+        .author_name = "benchledger",
+        .author_email = "benchledger@example.org",
+        .licence = "CC0-1.0",
+        .summary_limit = 20000000,
+        .queue_limit = 10000,
+    };
+}
+
+struct waiting {
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    bool over;
+    struct change_result result;
+};
+
+static void take_result(void *context, const struct change_result *result)
+{
+    struct waiting *waiting = context;
+    pthread_mutex_lock(&waiting->mutex);
+    waiting->result = *result;
+    waiting->over = true;
+    pthread_cond_signal(&waiting->wake);
+    pthread_mutex_unlock(&waiting->mutex);
+}
+
+struct change_result scratch_submit(struct store *store, unsigned n, size_t entry_size)
+{
+    struct waiting waiting = {
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, {.outcome = CHANGE_DUPLICATE}};
+    struct scratch_run run;
+    struct run_state state;
+    /* Accepted now, as by a server: its nonce is remembered. */
+    scratch_run_make(&run, n, entry_size, n % 5 == 4);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    scratch_time((double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000), run.at);
+    enum claim claim = store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    if (claim == CLAIM_GRANTED) {
+        store_commit(store, &run.change, take_result, &waiting);
+        pthread_mutex_lock(&waiting.mutex);
+        while (!waiting.over)
+            pthread_cond_wait(&waiting.wake, &waiting.mutex);
+        pthread_mutex_unlock(&waiting.mutex);
+    } else if (claim == CLAIM_DUPLICATE) {
+        run_state_free(&state);
+    }
+    scratch_run_free(&run);
+    return waiting.result;
+}

@@ -1,0 +1,618 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggregate/index.h"
+#include "github/dataset.h"
+#include "github/store.h"
+#include "tests/support/scratch.h"
+#include "tests/support/suite.h"
+#include "validator/arena.h"
+
+enum { ENTRY = 400 };
+
+static struct store *store;
+static struct store_error error;
+
+static void open_store(struct store_options options)
+{
+    ck_assert_msg(store_open(&options, &store, &error), "%s", error.message);
+}
+
+static void begin(void)
+{
+    scratch_begin();
+    open_store(scratch_options(scratch_path("data")));
+}
+
+static void end(void)
+{
+    store_close(store);
+    store = NULL;
+    scratch_end();
+}
+
+static void reopen(void)
+{
+    store_close(store);
+    open_store(scratch_options(scratch_path("data")));
+}
+
+static void count_entry(void *context, const struct index_entry *entry)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+static void count_line(void *context, const struct ledger_line *line)
+{
+    (void)line;
+    ++*(size_t *)context;
+}
+
+struct ledger_check {
+    struct repository *repository;
+    struct ledger ledger;
+    size_t lines;
+};
+
+static bool check_day(void *context, const char *path, const git_oid *blob)
+{
+    struct ledger_check *check = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    ck_assert(ledger_path_day(path, day));
+    ck_assert(repository_read(check->repository, blob, &bytes, &error));
+    ck_assert_msg(
+        ledger_read(&check->ledger, day, bytes.data, bytes.size, count_line, &check->lines, &error),
+        "%s", error.message);
+    return true;
+}
+
+/* Reads the dataset from scratch: chain, segments, summary, git's own check. */
+static void check_dataset(size_t runs)
+{
+    struct repository *repository = NULL;
+    git_oid tip;
+    ck_assert(repository_open(scratch_path("data"), &repository, &error));
+    ck_assert(repository_tip(repository, &tip, &error));
+    struct ledger_check check = {.repository = repository};
+    ledger_begin(&check.ledger);
+    ck_assert(repository_list(repository, &tip, "ledger", check_day, &check, &error));
+    ck_assert_uint_eq(check.ledger.seq, check.lines);
+    ledger_free(&check.ledger);
+    struct index *index = NULL;
+    size_t entries = 0;
+    ck_assert_msg(
+        dataset_load_index(repository, &tip, 20000000, count_entry, &entries, &index, &error), "%s",
+        error.message);
+    ck_assert_uint_eq(entries, runs);
+    index_free(index);
+    repository_close(repository);
+    struct buffer said BUFFER_SCOPE = {0};
+    ck_assert_int_eq(scratch_shell(&said, "git -C %s fsck --strict --full 2>&1 | grep -v '^notice'",
+                                   scratch_path("data")),
+                     1);
+    ck_assert_msg(!said.size, "%s", buffer_string(&said));
+    said.size = 0;
+    ck_assert_int_eq(scratch_shell(&said,
+                                   "git -C %s ls-tree -r --name-only main runs quarantine | wc -l",
+                                   scratch_path("data")),
+                     0);
+    ck_assert_int_eq(atoi(buffer_string(&said)), (int)runs);
+}
+
+START_TEST(store__makes_a_repository_on_first_use)
+{
+    struct buffer said BUFFER_SCOPE = {0};
+    ck_assert(!store_unready(store, &error));
+    ck_assert_int_eq(scratch_shell(&said,
+                                   "git -C %s symbolic-ref HEAD; git -C %s show main:README.md",
+                                   scratch_path("data"), scratch_path("data")),
+                     0);
+    ck_assert_ptr_nonnull(strstr(buffer_string(&said), "refs/heads/main"));
+    ck_assert_ptr_nonnull(strstr(said.data, "CC0-1.0"));
+    ck_assert_ptr_nonnull(strstr(said.data, "Dataset format version: 1"));
+}
+END_TEST
+
+START_TEST(store__commits_a_run_with_ledger_and_index)
+{
+    struct change_result result = scratch_submit(store, 1, ENTRY);
+    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%s", result.error.message);
+    ck_assert_uint_eq(result.seq, 1);
+    char tip[COMMIT_HEX + 1];
+    store_tip(store, tip);
+    ck_assert_str_eq(tip, result.commit);
+    struct buffer said BUFFER_SCOPE = {0};
+    ck_assert_int_eq(scratch_shell(&said, "git -C %s log -1 --format=%%s --name-only main",
+                                   scratch_path("data")),
+                     0);
+    const char *text = buffer_string(&said);
+    ck_assert_ptr_nonnull(
+        strstr(text, "bench: add run Run-00000001-5e2a-4c1d-9b7f-aa55bb66cc77\n"));
+    ck_assert_ptr_nonnull(strstr(text, "runs/2026/02/Run-00000001"));
+    ck_assert_ptr_nonnull(strstr(text, "ledger/"));
+    ck_assert_ptr_nonnull(strstr(text, "index/manifest.json"));
+    ck_assert_ptr_nonnull(strstr(text, "index/segments/00001.json"));
+    ck_assert_ptr_nonnull(strstr(text, "index/summary.json"));
+    check_dataset(1);
+}
+END_TEST
+
+START_TEST(store__reads_files_of_the_tip)
+{
+    struct scratch_run run;
+    struct store_blob blob;
+    scratch_run_make(&run, 3, ENTRY, false);
+    scratch_submit(store, 3, ENTRY);
+    ck_assert(store_read(store, run.path, true, &blob, &error));
+    ck_assert_uint_eq(blob.size, run.bytes.size);
+    ck_assert_mem_eq(blob.data, run.bytes.data, blob.size);
+    char id[BLOB_HEX + 1];
+    strcpy(id, blob.id);
+    store_blob_free(&blob);
+    ck_assert(store_read(store, run.path, false, &blob, &error));
+    ck_assert_str_eq(blob.id, id);
+    ck_assert_ptr_null(blob.data);
+    ck_assert(!store_read(store, "runs/2026/13/none.json", true, &blob, &error));
+    ck_assert_str_eq(error.message, "");
+    ck_assert(!store_read(store, "runs", true, &blob, &error));
+    scratch_run_free(&run);
+}
+END_TEST
+
+struct worker {
+    unsigned first, count;
+    size_t committed;
+};
+
+static void *submit_many(void *context)
+{
+    struct worker *worker = context;
+    for (unsigned i = 0; i < worker->count; i++)
+        worker->committed +=
+            scratch_submit(store, worker->first + i, ENTRY).outcome == CHANGE_COMMITTED;
+    return NULL;
+}
+
+START_TEST(store__lands_200_parallel_runs_each_in_one_commit)
+{
+    enum { THREADS = 200 };
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){.first = i, .count = 1};
+        pthread_create(&threads[i], NULL, submit_many, &workers[i]);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_uint_eq(workers[i].committed, 1);
+    }
+    check_dataset(THREADS);
+    struct buffer said BUFFER_SCOPE = {0};
+    scratch_shell(&said,
+                  "git -C %s log --format= --name-only --diff-filter=A main | grep -E "
+                  "'^(runs|quarantine)/' | sort | uniq -c | awk '{print $1}' | sort | uniq -c",
+                  scratch_path("data"));
+    int runs = 0, times = 0;
+    ck_assert_int_eq(sscanf(buffer_string(&said), "%d %d", &runs, &times), 2);
+    ck_assert_int_eq(runs, THREADS);
+    ck_assert_int_eq(times, 1);
+}
+END_TEST
+
+START_TEST(store__refuses_known_runs_and_used_nonces)
+{
+    struct scratch_run run, other;
+    struct run_state state;
+    scratch_run_make(&run, 1, ENTRY, false);
+    scratch_run_make(&other, 2, ENTRY, false);
+    scratch_submit(store, 1, ENTRY);
+    for (int restart = 0; restart < 2; restart++) {
+        /* another run with the nonce; the same run with another nonce, also in other letter case */
+        ck_assert_int_eq(
+            store_claim(store, other.run_id, other.path, other.digest, run.nonce, &state),
+            CLAIM_NONCE_USED);
+        ck_assert_int_eq(store_claim(store, run.run_id, run.path, other.digest, run.nonce, &state),
+                         CLAIM_NONCE_USED);
+        ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                         CLAIM_DUPLICATE);
+        ck_assert_str_eq(state.submitted_digest, run.digest);
+        ck_assert_int_eq(state.status, RUN_PUBLISHED);
+        ck_assert_str_eq(state.flags, "[]");
+        ck_assert_uint_eq(strlen(state.commit), COMMIT_HEX);
+        run_state_free(&state);
+        ck_assert_int_eq(store_claim(store, "rUN-00000001-5e2A-4c1d-9b7f-aa55bb66cc77",
+                                     "runs/2026/09/x.json", other.digest, other.nonce, &state),
+                         CLAIM_DUPLICATE);
+        ck_assert_str_eq(state.path, run.path);
+        run_state_free(&state);
+        reopen();
+    }
+    scratch_run_free(&run);
+    scratch_run_free(&other);
+}
+END_TEST
+
+START_TEST(store__gives_back_what_was_released)
+{
+    struct scratch_run run;
+    struct run_state state;
+    scratch_run_make(&run, 1, ENTRY, false);
+    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                     CLAIM_GRANTED);
+    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert_int_eq(state.status, RUN_QUEUED);
+    run_state_free(&state);
+    store_release(store, run.run_id);
+    ck_assert(!store_find(store, run.run_id, &state));
+    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_COMMITTED);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__finds_commit_and_revision_after_restart)
+{
+    char commits[40][COMMIT_HEX + 1];
+    struct run_state state;
+    struct scratch_run run;
+    for (unsigned i = 0; i < 40; i++) {
+        struct change_result result = scratch_submit(store, i, ENTRY);
+        strcpy(commits[i], result.commit);
+    }
+    reopen();
+    scratch_submit(store, 100, ENTRY);
+    for (unsigned i = 40; i-- > 0;) {
+        scratch_run_make(&run, i, ENTRY, i % 5 == 4);
+        ck_assert(store_find(store, run.run_id, &state));
+        ck_assert_str_eq(state.commit, commits[i]);
+        ck_assert_uint_eq(state.revision, i + 1);
+        ck_assert_int_eq(state.status, i % 5 == 4 ? RUN_QUARANTINED : RUN_PUBLISHED);
+        run_state_free(&state);
+        scratch_run_free(&run);
+    }
+}
+END_TEST
+
+/* A maintainer's commit by git itself. */
+static void foreign_commit(const char *commands)
+{
+    int status = scratch_shell(
+        NULL,
+        "export GIT_AUTHOR_NAME=m GIT_AUTHOR_EMAIL=m@example.org GIT_COMMITTER_NAME=m "
+        "GIT_COMMITTER_EMAIL=m@example.org; cd %s && rm -rf work && git clone -q data work && cd "
+        "work && "
+        "(%s) && git add -A && git commit -qm maintainer && git push -q origin HEAD:main",
+        scratch_path("."), commands);
+    ck_assert_int_eq(status, 0);
+}
+
+START_TEST(store__rejoins_after_foreign_commit)
+{
+    scratch_submit(store, 1, ENTRY);
+    foreign_commit("echo hello > NOTES.md");
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
+    check_dataset(2);
+    struct store_blob blob;
+    ck_assert(store_read(store, "NOTES.md", true, &blob, &error));
+    store_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(store__ends_as_duplicate_what_another_writer_published)
+{
+    /* Somebody else publishes run 2: the history of a second dataset, pushed into ours. */
+    scratch_submit(store, 1, ENTRY);
+    ck_assert_int_eq(
+        scratch_shell(NULL, "cp -r %s %s", scratch_path("data"), scratch_path("other")), 0);
+    struct store *mine = store, *other = NULL;
+    struct store_options options = scratch_options(scratch_path("other"));
+    ck_assert(store_open(&options, &other, &error));
+    store = other;
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
+    store_close(other);
+    store = mine;
+
+    struct scratch_run run;
+    struct run_state state;
+    scratch_run_make(&run, 2, ENTRY, false);
+    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                     CLAIM_GRANTED);
+    store_release(store, run.run_id);
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s push -q %s main:main", scratch_path("other"),
+                                   scratch_path("data")),
+                     0);
+    struct change_result result = scratch_submit(store, 2, ENTRY);
+    ck_assert_int_eq(result.outcome, CHANGE_DUPLICATE);
+    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert_int_eq(state.status, RUN_PUBLISHED);
+    run_state_free(&state);
+    check_dataset(2);
+    scratch_run_free(&run);
+}
+END_TEST
+
+struct heard {
+    size_t entries, resets, settled;
+};
+static void hear_reset(void *context)
+{
+    struct heard *heard = context;
+    heard->resets++;
+    heard->entries = 0;
+}
+static void hear_entry(void *context, const char *entry, size_t size)
+{
+    struct heard *heard = context;
+    ck_assert(size > 2 && entry[0] == '{' && entry[size - 1] == '}');
+    heard->entries++;
+}
+static void hear_settled(void *context)
+{
+    ((struct heard *)context)->settled++;
+}
+
+START_TEST(store__tells_the_listener_when_others_change_the_index)
+{
+    static struct heard heard;
+    heard = (struct heard){0};
+    for (unsigned i = 0; i < 3; i++)
+        scratch_submit(store, i, ENTRY);
+    store_close(store);
+    struct store_options options = scratch_options(scratch_path("data"));
+    options.listener = (struct store_listener){&heard, hear_reset, hear_entry, hear_settled};
+    open_store(options);
+    ck_assert_uint_eq(heard.entries, 3);
+    ck_assert_uint_eq(heard.settled, 1);
+    scratch_submit(store, 3, ENTRY);
+    ck_assert_uint_eq(heard.entries, 4);
+    ck_assert_uint_eq(heard.resets, 1);
+    /* only the summary is left, with two entries: an older writer was here */
+    foreign_commit(
+        "rm -r index/segments index/manifest.json && "
+        "node -e 'f=\"index/summary.json\";a=JSON.parse(require(\"fs\").readFileSync(f));"
+        "require(\"fs\").writeFileSync(f,JSON.stringify(a.slice(0,2)))'");
+    scratch_submit(store, 4, ENTRY);
+    ck_assert_uint_eq(heard.resets, 2);
+    ck_assert_uint_eq(heard.entries, 3);
+}
+END_TEST
+
+START_TEST(store__notices_foreign_commits_while_idle)
+{
+    char before[COMMIT_HEX + 1], after[COMMIT_HEX + 1];
+    store_tip(store, before);
+    foreign_commit("echo hello > NOTES.md");
+    for (int i = 0; i < 100; i++) {
+        store_tip(store, after);
+        if (strcmp(before, after))
+            break;
+        usleep(50000);
+    }
+    ck_assert_str_ne(before, after);
+}
+END_TEST
+
+START_TEST(store__never_overwrites_an_unreadable_index)
+{
+    scratch_submit(store, 1, ENTRY);
+    foreign_commit("printf '[{' > index/summary.json");
+    struct change_result result = scratch_submit(store, 2, ENTRY);
+    ck_assert_int_eq(result.outcome, CHANGE_FAILED);
+    ck_assert_ptr_nonnull(strstr(result.error.message, "index/summary.json"));
+    ck_assert(store_unready(store, &error));
+    ck_assert_ptr_nonnull(strstr(error.message, "index"));
+    struct store_blob blob;
+    foreign_commit("git checkout -q HEAD~1 -- index");
+    for (int i = 0; i < 100 && store_unready(store, &error); i++)
+        usleep(50000);
+    ck_assert(!store_unready(store, &error));
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
+    ck_assert(store_read(store, "index/summary.json", false, &blob, &error));
+    check_dataset(2);
+}
+END_TEST
+
+START_TEST(store__does_not_open_with_a_broken_ledger_or_index)
+{
+    static const char *const damages[] = {"sed -i 's/\"rules\":2/\"rules\":1/' ledger/*",
+                                          "truncate -s -1 ledger/*",
+                                          "truncate -s -1 index/segments/00001.json",
+                                          "rm index/segments/00001.json",
+                                          "rm index/manifest.json",
+                                          "echo '{}' > index/manifest.json",
+                                          "rm index/summary.json"};
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        scratch_submit(store, (unsigned)(2 * i), ENTRY);
+        scratch_submit(store, (unsigned)(2 * i + 1), ENTRY);
+        store_close(store);
+        store = NULL;
+        foreign_commit(damages[i]);
+        struct store_options options = scratch_options(scratch_path("data"));
+        struct store *opened = NULL;
+        ck_assert_msg(!store_open(&options, &opened, &error), "%s", damages[i]);
+        ck_assert_int_eq(scratch_shell(NULL, "git -C %s update-ref refs/heads/main main~1",
+                                       scratch_path("data")),
+                         0);
+        open_store(options);
+    }
+}
+END_TEST
+
+START_TEST(store__takes_an_older_archive_with_only_a_summary)
+{
+    foreign_commit("mkdir -p index runs/2025/12 && "
+                   "echo '{\"runId\":\"old-run-1\",\"digest\":\"'$(printf a%.0s $(seq 64))'\"}' > "
+                   "runs/2025/12/old-run-1.json && "
+                   "printf '[ {\"runId\":\"old-run-1\", "
+                   "\"path\":\"runs/2025/12/old-run-1.json\",\"cells\":[]}]'"
+                   " > index/summary.json");
+    reopen();
+    struct run_state state;
+    ck_assert(store_find(store, "OLD-run-1", &state));
+    ck_assert_uint_eq(state.revision, 0);
+    ck_assert_str_eq(state.commit, "");
+    ck_assert_str_eq(state.submitted_digest, "");
+    ck_assert_uint_eq(strspn(state.digest, "a"), 64);
+    run_state_free(&state);
+    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_COMMITTED);
+    check_dataset(2);
+    struct store_blob blob;
+    ck_assert(store_read(store, "index/segments/00001.json", true, &blob, &error));
+    ck_assert_ptr_eq(strstr(blob.data, "[{\"runId\":\"old-run-1\",\"path\""), blob.data);
+    store_blob_free(&blob);
+}
+END_TEST
+
+START_TEST(store__excludes_a_second_server)
+{
+    struct store_options options = scratch_options(scratch_path("data"));
+    struct store *second = NULL;
+    ck_assert(!store_open(&options, &second, &error));
+    ck_assert_ptr_nonnull(strstr(error.message, "only one may serve"));
+}
+END_TEST
+
+START_TEST(store__clears_stale_git_locks_at_start)
+{
+    static const char *const names[] = {"data/refs/heads/main.lock", "data/HEAD.lock",
+                                        "data/packed-refs.lock", "data/config.lock"};
+    scratch_submit(store, 1, ENTRY);
+    store_close(store);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        scratch_write(scratch_path(names[i]), "", 0);
+    open_store(scratch_options(scratch_path("data")));
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_int_ne(access(scratch_path(names[i]), F_OK), 0);
+    check_dataset(2);
+}
+END_TEST
+
+START_TEST(store__survives_git_gc)
+{
+    for (unsigned i = 0; i < 20; i++)
+        scratch_submit(store, i, ENTRY);
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s gc -q", scratch_path("data")), 0);
+    for (unsigned i = 20; i < 40; i++)
+        ck_assert_int_eq(scratch_submit(store, i, ENTRY).outcome, CHANGE_COMMITTED);
+    check_dataset(40);
+}
+END_TEST
+
+START_TEST(store__commits_what_is_queued_before_it_closes)
+{
+    struct scratch_run runs[20];
+    struct run_state state;
+    for (unsigned i = 0; i < 20; i++) {
+        scratch_run_make(&runs[i], i, ENTRY, false);
+        store_claim(store, runs[i].run_id, runs[i].path, runs[i].digest, runs[i].nonce, &state);
+        store_commit(store, &runs[i].change, NULL, NULL);
+        scratch_run_free(&runs[i]);
+    }
+    reopen();
+    check_dataset(20);
+}
+END_TEST
+
+static void take_outcome(void *context, const struct change_result *result)
+{
+    *(enum change_outcome *)context = result->outcome;
+}
+
+START_TEST(store__refuses_when_the_queue_is_full)
+{
+    struct store_options options = scratch_options(scratch_path("data"));
+    options.queue_limit = 0;
+    store_close(store);
+    open_store(options);
+    struct scratch_run run;
+    struct run_state state;
+    enum change_outcome outcome = CHANGE_COMMITTED;
+    scratch_run_make(&run, 1, ENTRY, false);
+    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                     CLAIM_GRANTED);
+    store_commit(store, &run.change, take_outcome, &outcome);
+    ck_assert_int_eq(outcome, CHANGE_QUEUE_FULL);
+    ck_assert(!store_find(store, run.run_id, &state));
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__fails_and_recovers_with_its_disk)
+{
+    scratch_submit(store, 1, ENTRY);
+    /* Not permissions: tests may run as root. A file where the object folders were. */
+    ck_assert_int_eq(rename(scratch_path("data/objects"), scratch_path("data/gone")), 0);
+    scratch_write(scratch_path("data/objects"), "", 0);
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_FAILED);
+    ck_assert(store_unready(store, &error));
+    unlink(scratch_path("data/objects"));
+    ck_assert_int_eq(rename(scratch_path("data/gone"), scratch_path("data/objects")), 0);
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
+    ck_assert(!store_unready(store, &error));
+    check_dataset(2);
+}
+END_TEST
+
+START_TEST(store__keeps_neighbours_of_a_change_that_cannot_be_committed)
+{
+    struct scratch_run runs[3];
+    enum change_outcome outcomes[3] = {CHANGE_QUEUE_FULL, CHANGE_QUEUE_FULL, CHANGE_QUEUE_FULL};
+    struct run_state state;
+    for (unsigned i = 0; i < 3; i++) {
+        scratch_run_make(&runs[i], i, ENTRY, false);
+        if (i == 1)
+            runs[i].change.entry_size -= 1;
+        store_claim(store, runs[i].run_id, runs[i].path, runs[i].digest, runs[i].nonce, &state);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        store_commit(store, &runs[i].change, take_outcome, &outcomes[i]);
+    reopen();
+    ck_assert_int_eq(outcomes[0], CHANGE_COMMITTED);
+    ck_assert_int_eq(outcomes[1], CHANGE_FAILED);
+    ck_assert_int_eq(outcomes[2], CHANGE_COMMITTED);
+    check_dataset(2);
+    for (unsigned i = 0; i < 3; i++)
+        scratch_run_free(&runs[i]);
+}
+END_TEST
+
+Suite *test_suite(void)
+{
+    const TTest *const tests[] = {
+        store__makes_a_repository_on_first_use,
+        store__commits_a_run_with_ledger_and_index,
+        store__reads_files_of_the_tip,
+        store__lands_200_parallel_runs_each_in_one_commit,
+        store__refuses_known_runs_and_used_nonces,
+        store__gives_back_what_was_released,
+        store__finds_commit_and_revision_after_restart,
+        store__rejoins_after_foreign_commit,
+        store__ends_as_duplicate_what_another_writer_published,
+        store__tells_the_listener_when_others_change_the_index,
+        store__notices_foreign_commits_while_idle,
+        store__never_overwrites_an_unreadable_index,
+        store__does_not_open_with_a_broken_ledger_or_index,
+        store__takes_an_older_archive_with_only_a_summary,
+        store__excludes_a_second_server,
+        store__clears_stale_git_locks_at_start,
+        store__survives_git_gc,
+        store__commits_what_is_queued_before_it_closes,
+        store__refuses_when_the_queue_is_full,
+        store__fails_and_recovers_with_its_disk,
+        store__keeps_neighbours_of_a_change_that_cannot_be_committed,
+    };
+    Suite *suite = suite_create("store");
+    TCase *cases = tcase_create("store");
+    tcase_add_checked_fixture(cases, begin, end);
+    tcase_set_timeout(cases, 60);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(cases, tests[i]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
