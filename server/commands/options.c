@@ -16,7 +16,8 @@ static void print_help(const struct manual *manual, const struct option_row *row
     fprintf(out, "  %-24s %s\n\nExit codes:\n%s\n", "--help", "print this text", manual->exits);
 }
 
-static const struct option_row *find_row(const struct option_row *rows, const char *name, size_t size)
+static const struct option_row *find_row(const struct option_row *rows, const char *name,
+                                         size_t size)
 {
     for (; rows->name; rows++)
         if (strlen(rows->name) == size && memcmp(rows->name, name, size) == 0)
@@ -26,7 +27,8 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 
 static int complain(const struct manual *manual, const char *what, const char *argument)
 {
-    fprintf(stderr, "benchledger: %s%.200s\nUsage: benchledger %s\n", what, argument, manual->usage);
+    fprintf(stderr, "benchledger: %s%.200s\nUsage: benchledger %s\n", what, argument,
+            manual->usage);
     return EXIT_USAGE;
 }
 
@@ -73,7 +75,7 @@ int options_parse(const struct manual *manual, const struct option_row *rows, in
     }
     if (operands >= manual->operands_least && operands <= manual->operands_most)
         return operands;
-    *exit_code = complain(manual, operands < manual->operands_least ? "too few arguments" :
-                                                                      "too many arguments", "");
+    *exit_code = complain(
+        manual, operands < manual->operands_least ? "too few arguments" : "too many arguments", "");
     return -1;
 }

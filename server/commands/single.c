@@ -9,10 +9,10 @@
 #include "server/commands/options.h"
 #include "validator/scrub.h"
 
-#define EXITS                                                                                      \
-    "  0  output was made\n"                                                                       \
-    "  2  the file is not a run file\n"                                                            \
-    "  3  the file cannot be read or is not JSON\n"                                                \
+#define EXITS                                       \
+    "  0  output was made\n"                        \
+    "  2  the file is not a run file\n"             \
+    "  3  the file cannot be read or is not JSON\n" \
     "  64 wrong usage"
 
 /* Opens the one operand; false with an exit code when the command is over. The root is an object. */
@@ -72,8 +72,9 @@ int scrub_command(int count, char **arguments)
 {
     static const struct manual manual = {
         .usage = "scrub FILE",
-        .summary = "Prints the bytes that publication would store: without the nonce and without what\n"
-                   "could identify a device. What was removed is listed on stderr.",
+        .summary =
+            "Prints the bytes that publication would store: without the nonce and without what\n"
+            "could identify a device. What was removed is listed on stderr.",
         .exits = EXITS,
         .operands_least = 1,
         .operands_most = 1};
