@@ -20,19 +20,24 @@ static struct verdict as_published(struct arena *arena, const struct verdict *ve
     return published;
 }
 
+void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_MAX])
+{
+    const struct run_identity *identity = verdict->identity;
+    snprintf(path, PUBLICATION_PATH_MAX, "%s/%04d/%02d/%.*s.json",
+             verdict->flagged ? "quarantine" : "runs", identity->year, identity->month,
+             (int)identity->run_id->size, identity->run_id->text);
+}
+
 void publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
              double now_ms, struct publication *publication)
 {
-    const struct run_identity *identity = verdict->identity;
     struct scrubbed *scrubbed = arena_clear_take(arena, 1, sizeof *scrubbed);
     scrub(arena, verdict->document, digest, now_ms, scrubbed);
     *publication = (struct publication){.flagged = verdict->flagged,
                                         .removed = scrubbed->removed,
                                         .removed_count = scrubbed->removed_count};
     memcpy(publication->digest, scrubbed->digest, sizeof publication->digest);
-    snprintf(publication->path, sizeof publication->path, "%s/%04d/%02d/%.*s.json",
-             verdict->flagged ? "quarantine" : "runs", identity->year, identity->month,
-             (int)identity->run_id->size, identity->run_id->text);
+    publication_path(verdict, publication->path);
     js_print(&scrubbed->document, &scrubbed->document.root, &publication->bytes);
     struct verdict published = *verdict;
     if (scrubbed->changed)

@@ -18,6 +18,9 @@ struct publication {
     size_t removed_count;
 };
 
+/* Where the verdict puts the run: runs/YYYY/MM/ID.json or quarantine/... */
+void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_MAX]);
+
 /* NOW_MS stamps scrubbedAt when something had to be removed. The caller frees with
  * publication_free. */
 void publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,

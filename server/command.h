@@ -10,5 +10,9 @@ struct command {
 };
 
 int serve_command(int count, char **arguments);
+int check_command(int count, char **arguments);
+int digest_command(int count, char **arguments);
+int scrub_command(int count, char **arguments);
+int entry_command(int count, char **arguments);
 
 #endif

@@ -6,6 +6,10 @@
 
 static const struct command commands[] = {
     {"serve", "serve the HTTP API over a dataset", serve_command},
+    {"check", "judge run files offline", check_command},
+    {"digest", "print the digest of a run file", digest_command},
+    {"scrub", "print a run file as it would be published", scrub_command},
+    {"entry", "print the index entry of a run file", entry_command},
 };
 
 static void print_usage(FILE *out)
