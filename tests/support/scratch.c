@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "github/dataset.h"
+#include "github/ledger.h"
+#include "github/load.h"
+#include "github/repository.h"
 #include "validator/js.h"
 
 static char folder[SCRATCH_PATH];
@@ -270,6 +272,12 @@ static bool check_day(void *context, const char *path, const git_oid *blob)
                        checking->counts, &checking->error);
 }
 
+static bool load_tip(struct checking *checking, const git_oid *tip, struct index **index)
+{
+    struct source source = source_commit(checking->repository, tip);
+    return load_index(&source, SIZE_MAX, count_entry, checking->counts, index, &checking->error);
+}
+
 void scratch_check(const char *path, struct scratch_counts *counts)
 {
     struct checking checking = {.counts = counts};
@@ -284,7 +292,7 @@ void scratch_check(const char *path, struct scratch_counts *counts)
         repository_list(checking.repository, &tip, "ledger", check_day, &checking, error) &&
         repository_list(checking.repository, &tip, "runs", count_file, &checking, error) &&
         repository_list(checking.repository, &tip, "quarantine", count_file, &checking, error) &&
-        dataset_load_index(checking.repository, &tip, 20000000, count_entry, counts, &index, error);
+        load_tip(&checking, &tip, &index);
     need(fine, error->message);
     need(checking.ledger.seq == counts->lines, "ledger seq");
     index_free(index);
