@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "github/commit.h"
+#include "github/load.h"
 #include "github/lock.h"
 #include "validator/arena.h"
 
@@ -35,106 +36,23 @@ static void take_entry(void *context, const struct index_entry *entry)
     tell_all(context, entry);
 }
 
-static bool load_segments(struct repository *repository, const git_oid *commit, struct index *index,
-                          index_tell tell, void *context, struct store_error *error)
-{
-    struct index_problem problem;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    for (size_t i = 0; i < index_segments(index); i++) {
-        char path[INDEX_PATH_MAX];
-        index_segment_path(i, path);
-        bytes.size = 0;
-        enum repository_found found =
-            repository_content(repository, commit, path, NULL, &bytes, error);
-        if (found == REPOSITORY_ABSENT)
-            return error_set(error, "the index is not whole: %s is missing", path);
-        if (found == REPOSITORY_FAULT)
-            return false;
-        if (!index_load_segment(index, i, bytes.data, bytes.size, tell, context, &problem))
-            return error_set(error, "the index cannot be read: %s", problem.message);
-    }
-    bytes.size = 0;
-    const char *summary = NULL;
-    if (index_wants_summary(index)) {
-        enum repository_found found =
-            repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
-        if (found == REPOSITORY_FAULT)
-            return false;
-        if (found == REPOSITORY_FOUND)
-            summary = buffer_string(&bytes);
-    }
-    return index_load_end(index, summary, bytes.size, &problem) ||
-           error_set(error, "the index cannot be read: %s", problem.message);
-}
-
-/* An older dataset has only a summary, a new one nothing. */
-static bool load_archive(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                         index_tell tell, void *context, struct index **index,
-                         struct store_error *error)
-{
-    git_oid folder;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    enum repository_found segments =
-        repository_folder(repository, commit, INDEX_SEGMENTS_FOLDER, &folder, error);
-    if (segments == REPOSITORY_FAULT)
-        return false;
-    if (segments == REPOSITORY_FOUND)
-        return error_set(error, "the index is not whole: " INDEX_MANIFEST_PATH " is missing");
-    enum repository_found found =
-        repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
-    if (found != REPOSITORY_FOUND)
-        return found == REPOSITORY_ABSENT;
-    struct index_problem problem;
-    *index = index_new(summary_limit);
-    return index_load_archive(*index, buffer_string(&bytes), bytes.size, tell, context, &problem) ||
-           error_set(error, "the index cannot be read: %s", problem.message);
-}
-
-bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                        index_tell tell, void *context, struct index **out,
-                        struct store_error *error)
-{
-    struct buffer manifest BUFFER_SCOPE = {0};
-    struct index *index = NULL;
-    enum repository_found found =
-        repository_content(repository, commit, INDEX_MANIFEST_PATH, NULL, &manifest, error);
-    bool fine = false;
-    if (found == REPOSITORY_ABSENT) {
-        fine = load_archive(repository, commit, summary_limit, tell, context, &index, error);
-    } else if (found == REPOSITORY_FOUND) {
-        struct index_problem problem;
-        index = index_new(summary_limit);
-        fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
-        if (!fine)
-            error_set(error, "the index cannot be read: %s", problem.message);
-        fine = fine && load_segments(repository, commit, index, tell, context, error);
-    }
-    if (!fine) {
-        index_free(index);
-        return false;
-    }
-    *out = index;
-    return true;
-}
-
 /* The whole index again. It is checked before anybody hears of it, so that the board never stands
  * on half an index; at start nobody listens yet, and once is enough. */
 static bool read_index(struct dataset *dataset, const git_oid *commit, bool start,
                        struct store_error *error)
 {
     const struct store_listener *listener = &dataset->listener;
+    struct source source = source_commit(dataset->repository, commit);
     struct index *index = NULL;
     if (!start) {
-        if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, NULL, NULL,
-                                &index, error))
+        if (!load_index(&source, dataset->summary_limit, NULL, NULL, &index, error))
             return false;
         index_free(index);
         index = NULL;
     }
     if (listener->reset)
         listener->reset(listener->context);
-    if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, take_entry,
-                            dataset, &index, error))
+    if (!load_index(&source, dataset->summary_limit, take_entry, dataset, &index, error))
         return false;
     index_free(dataset->index);
     dataset->index = index ? index : index_new(dataset->summary_limit);

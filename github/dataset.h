@@ -42,10 +42,4 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error);
  * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);
 
-/* Loads the index that COMMIT holds; *INDEX stays NULL when it holds none at all. TELL may be NULL.
- */
-bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                        index_tell tell, void *context, struct index **index,
-                        struct store_error *error);
-
 #endif
