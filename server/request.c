@@ -47,7 +47,7 @@ void request_suspend(struct request *request)
 /* Headers that frame the body, and the forwarded addresses joined in order. */
 struct header_facts {
     unsigned lengths, encodings;
-    bool chunked, expects_continue;
+    bool chunked, expects_continue, odd_name, odd_length;
     uint64_t declared;
     struct buffer forwarded;
 };
@@ -57,17 +57,22 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
 {
     struct header_facts *facts = context;
     (void)kind;
+    /* "Content-Length : 5" is another header to the library, and may be none to a proxy. */
+    if (!*name || strpbrk(name, " \t\r\n"))
+        facts->odd_name = true;
     if (!value)
         return MHD_YES;
     if (!strcasecmp(name, "Content-Length")) {
         facts->lengths++;
+        facts->odd_length |= !*value || value[strspn(value, "0123456789")] != '\0';
         facts->declared = strtoull(value, NULL, 10);
     } else if (!strcasecmp(name, "Transfer-Encoding")) {
         facts->encodings++;
         facts->chunked = !strcasecmp(value, "chunked");
     } else if (!strcasecmp(name, "Expect")) {
         facts->expects_continue = !strcasecmp(value, "100-continue");
-    } else if (!strcasecmp(name, "X-Forwarded-For") && facts->forwarded.size < 16 * 1024) {
+    } else if (!strcasecmp(name, "X-Forwarded-For")) {
+        /* All of them: the last ones are those that our proxies wrote. The library bounds the sum. */
         if (facts->forwarded.size)
             buffer_byte(&facts->forwarded, ',');
         buffer_text(&facts->forwarded, value);
@@ -77,14 +82,18 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
 
 /* Two readings of where a body ends are how requests are smuggled past a proxy: refused, and the
  * connection with them. */
-static const char *framing_problem(const struct header_facts *facts)
+static const char *framing_problem(const struct header_facts *facts, enum method method)
 {
+    if (facts->odd_name || facts->odd_length)
+        return "A header is malformed.";
     if (facts->lengths > 1)
         return "Content-Length is repeated.";
     if (facts->lengths && facts->encodings)
         return "Content-Length stands beside Transfer-Encoding.";
     if (facts->encodings > 1 || (facts->encodings && !facts->chunked))
         return "The only Transfer-Encoding taken is chunked.";
+    if (method == METHOD_POST && !facts->lengths && !facts->encodings)
+        return "Content-Length is missing."; /* also a folded one, which the library drops */
     return NULL;
 }
 
@@ -161,7 +170,7 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
     body_init(&request->body, (uint64_t)service->config->limits.max_body);
     atomic_fetch_add(&service->requests, 1);
 
-    const char *problem = framing_problem(&facts);
+    const char *problem = framing_problem(&facts, request->method);
     *verdict = OPEN_BODY;
     if (problem) {
         answer_error(&request->answer, ERROR_BAD_REQUEST, problem);

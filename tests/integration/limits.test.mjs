@@ -125,13 +125,16 @@ test('two readings of where a body ends are refused and closed', async (t) => {
     'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length : 2\r\n\r\n{}', 'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length: 2\r\n 3\r\n\r\n{}', 'Content-Length: +2\r\n\r\n{}', 'X Y: 1\r\n\r\n',
+    'Content-Length:\r\n\r\n{}', 'Content-Length: 2, 2\r\n\r\n{}',
     'Content-Length: -1\r\n\r\n', 'Content-Length: 2x\r\n\r\n{}',
     'Content-Length: 99999999999999999999999\r\n\r\n{}']) {
     const answer = await raw(service.port,
       [begin, framing, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']);
     assert.ok(answer.closed, framing);
     assert.match(answer.text, /^HTTP\/1\.[01] 4\d\d /, framing);
-    assert.ok(!answer.text.includes('200 OK'), framing);
+    assert.equal(answer.text.match(/HTTP\/1/g).length, 1, framing + answer.text);
   }
   const doubled = await raw(service.port, [begin, 'Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}']);
   assert.match(doubled.text, /^HTTP\/1.1 400 [^]*"code":"bad-request"/);
