@@ -1,12 +1,13 @@
 // Every limit of spec 04 that stands before or around a body.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { makeRun, seal } from '../support/run.mjs';
-import { raw, sleep, startService } from '../support/service.mjs';
+import { BINARY, raw, sleep, startService } from '../support/service.mjs';
 
 const LIMIT = 4 * 1024 * 1024;
 const refused = (answer, status, code) => {
@@ -98,9 +99,8 @@ test('a gzip bomb is 413 and costs no memory', async (t) => {
   const noise = gzipSync(Buffer.alloc(LIMIT + 1, ' '));
   refused(await service.post(noise, { headers: { 'content-encoding': 'gzip' } }), 413,
     'payload-too-large');
-  const { readFileSync } = await import('node:fs');
   const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'));
-  if (!process.env.ASAN_OPTIONS) assert.ok(Number(peak[1]) < 150000, `peak ${peak[1]} KiB`);
+  if (!readFileSync(BINARY).includes('__asan_init')) assert.ok(Number(peak[1]) < 150000, `peak ${peak[1]} KiB`);
 });
 
 test('types and encodings that are not known are 415', async (t) => {
@@ -136,7 +136,7 @@ test('two readings of where a body ends are refused and closed', async (t) => {
     assert.match(answer.text, /^HTTP\/1\.[01] 4\d\d /, framing);
     /* What follows is never read as a request of its own. */
     for (const [status] of answer.text.matchAll(/HTTP\/1\.[01] \d+/g))
-      assert.match(status, / 400$/, framing + answer.text);
+      assert.match(status, / (400|413)$/, framing + answer.text);
   }
   const doubled = await raw(service.port, [begin, 'Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}']);
   assert.match(doubled.text, /^HTTP\/1.1 400 [^]*"code":"bad-request"/);
