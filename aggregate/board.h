@@ -1,7 +1,7 @@
 /* The public board (spec 03, "Board rows"): entries in, rows out.
  *
- * State is incremental: an entry touches the rows of its own cells, and only those are computed again
- * at the next snapshot. Pure; not thread-safe, the owner guards it. */
+ * State is incremental: an entry touches the rows of its own cells, and only those are computed
+ * again at the next snapshot. Pure; not thread-safe, the owner guards it. */
 #ifndef BENCHLEDGER_AGGREGATE_BOARD_H
 #define BENCHLEDGER_AGGREGATE_BOARD_H
 
@@ -14,8 +14,8 @@ struct board;
 
 /* Every field NULL or one value to be equal to. */
 struct board_filter {
-    const char *protocol, *device_class, *device_subclass, *runtime_id, *bench_model_id, *workload_id,
-        *browser;
+    const char *protocol, *device_class, *device_subclass, *runtime_id, *bench_model_id,
+        *workload_id, *browser;
 };
 
 /* PROTOCOLS: the shown ones, NULL-terminated, copied. */
@@ -28,7 +28,8 @@ bool board_add(struct board *board, const char *entry, size_t size);
 bool board_remove(struct board *board, const char *run_id);
 size_t board_entries(const struct board *board);
 
-/* The JSON object of GET /api/bench/leaderboard. FILTER and REPO may be NULL; GENERATED_AT is ISO. */
+/* The JSON object of GET /api/bench/leaderboard. FILTER and REPO may be NULL; GENERATED_AT is ISO.
+ */
 void board_write_snapshot(struct board *board, const struct board_filter *filter, const char *repo,
                           const char *generated_at, struct buffer *out);
 /* The JSON array of rows alone, and leaderboard.csv. */

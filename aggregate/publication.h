@@ -1,4 +1,5 @@
-/* What a verdict publishes (spec 03): scrubbed bytes, their digest, the path and the index entry. Pure. */
+/* What a verdict publishes (spec 03): scrubbed bytes, their digest, the path and the index entry.
+ * Pure. */
 #ifndef BENCHLEDGER_AGGREGATE_PUBLICATION_H
 #define BENCHLEDGER_AGGREGATE_PUBLICATION_H
 
@@ -11,13 +12,17 @@ struct publication {
     char path[PUBLICATION_PATH_MAX]; /* runs/YYYY/MM/ID.json or quarantine/... */
     char digest[65];                 /* of the published form */
     bool flagged;
-    struct buffer bytes; /* the published file */
-    struct buffer entry; /* its index entry, JSON */
-    const char **removed; /* dotted paths of what the scrub took or changed; in the arena */
+    struct buffer bytes;        /* the published file */
+    struct buffer entry;        /* its index entry, JSON */
+    const char *const *removed; /* dotted paths of what the scrub took or changed; in the arena */
     size_t removed_count;
 };
 
-/* NOW_MS stamps scrubbedAt when something had to be removed. The caller frees with publication_free. */
+/* Where the verdict puts the run: runs/YYYY/MM/ID.json or quarantine/... */
+void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_MAX]);
+
+/* NOW_MS stamps scrubbedAt when something had to be removed. The caller frees with
+ * publication_free. */
 void publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
              double now_ms, struct publication *publication);
 void publication_free(struct publication *publication);

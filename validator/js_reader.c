@@ -111,11 +111,9 @@ static bool skip_plain(struct reader *reader, bool *ascii)
 
 static bool read_hex4(struct reader *reader, unsigned *unit)
 {
-    if (reader->end - reader->at < 4)
-        return fail(reader, reader->end, "the string is not closed");
     *unit = 0;
     for (int i = 0; i < 4; i++) {
-        char c = *reader->at;
+        char c = reader->at < reader->end ? *reader->at : '\0';
         int digit = c >= '0' && c <= '9'   ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10

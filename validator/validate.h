@@ -12,7 +12,11 @@
 #include "validator/answers.h"
 #include "validator/js.h"
 
-enum { SHAPE_ERRORS_MAX = 50, RULES_VERSION = 2 };
+enum {
+    SHAPE_ERRORS_MAX = 50,
+    FLAGS_MAX = 5000, /* recorded; a verdict counts those beyond, too */
+    RULES_VERSION = 2,
+};
 
 struct shape_error {
     const char
@@ -71,6 +75,8 @@ bool validate(struct arena *arena, const struct js_document *document, const str
 
 /* JSON arrays for answers and reports. */
 void verdict_write_flags(const struct verdict *verdict, struct js_writer *writer);
+/* Each code once, in order: what the ledger keeps. */
+void verdict_write_codes(const struct verdict *verdict, struct js_writer *writer);
 void verdict_write_summaries(const struct verdict *verdict, struct js_writer *writer);
 void shape_errors_write(const struct shape_errors *errors, struct js_writer *writer);
 const char *severity_name(enum severity severity);

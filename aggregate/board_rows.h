@@ -1,0 +1,99 @@
+/* Rows of a board and what contributes to them; private to the board's sources. */
+#ifndef BENCHLEDGER_AGGREGATE_BOARD_ROWS_H
+#define BENCHLEDGER_AGGREGATE_BOARD_ROWS_H
+
+#include "validator/js.h"
+
+/* The figures of a row in the order in which it prints them. */
+enum figure {
+    FIGURE_TTFT,
+    FIGURE_DECODE,
+    FIGURE_OVERALL,
+    FIGURE_LATENCY,
+    FIGURE_BATCH,
+    FIGURE_LOAD_COLD,
+    FIGURE_LOAD_WARM,
+    FIGURE_QUALITY,
+    FIGURE_PARSE_RATE,
+    FIGURE_COUNT
+};
+const char *figure_name(enum figure figure);
+
+/* A string that stands once in the board's memory, so that equal strings are equal pointers. */
+struct name {
+    struct js_value text;
+    struct name *next; /* of its hash bucket */
+    uint64_t hash;
+    struct entry *run; /* the entry whose run id this is, or NULL */
+};
+
+struct cell {
+    const struct name *runtime, *model, *model_name, *workload, *backend; /* backend may be NULL */
+    double figures[FIGURE_COUNT];                                         /* NAN: none */
+    bool high_variance;
+    signed char incremental; /* -1: no verdict */
+};
+
+struct entry {
+    const struct name *id, *protocol, *device_class, *device_subclass, *browser, *created_at;
+    double protocol_number;
+    const char *head; /* JSON of the entry without its cells */
+    uint32_t head_size, cell_count;
+    struct cell *cells;
+    bool shown; /* unflagged and of a shown protocol; the rest is only counted */
+};
+
+/* Values in ascending order, but for a tail that was appended since they were sorted. */
+struct series {
+    double *values;
+    size_t count, sorted, room;
+};
+
+/* Distinct names and how often each contributes. */
+struct tally_item {
+    const struct name *name;
+    size_t count;
+};
+struct tally {
+    struct tally_item *items;
+    size_t count, room;
+};
+
+struct contribution {
+    const struct entry *entry;
+    const struct cell *cell;
+};
+
+struct row {
+    struct row *next; /* of its hash bucket */
+    uint64_t hash;
+    const struct name *protocol, *device_subclass, *runtime, *model, *workload;
+    double protocol_number;
+    struct contribution *contributions; /* in order of acceptance */
+    size_t count, room;
+    struct series figures[FIGURE_COUNT];
+    struct tally backends, browsers;
+    size_t submissions, high_variance, incremental, burst;
+    struct buffer json; /* as printed last; empty: to be printed again */
+};
+
+struct rows {
+    struct row **buckets;
+    size_t bucket_count;
+    struct row **order; /* in board order once `ordered` */
+    size_t count, room;
+    bool ordered;
+};
+
+void rows_add(struct rows *rows, const struct entry *entry, const struct cell *cell);
+/* Takes out everything that ENTRY contributed; rows without contributions go. */
+void rows_remove(struct rows *rows, const struct entry *entry);
+void rows_sort(struct rows *rows);
+void rows_free(struct rows *rows);
+
+/* Median of a figure, NAN without values. */
+double row_median(struct row *row, enum figure figure);
+/* The names of a tally by UTF-16 code units. */
+void tally_sort(struct tally *tally);
+
+#endif

@@ -1,0 +1,26 @@
+/* State of a board; private to the board's sources. */
+#ifndef BENCHLEDGER_AGGREGATE_BOARD_STATE_H
+#define BENCHLEDGER_AGGREGATE_BOARD_STATE_H
+
+#include "aggregate/board.h"
+#include "aggregate/board_rows.h"
+
+struct board {
+    struct arena arena; /* names, entries, heads */
+    struct name **names;
+    size_t name_count, name_buckets;
+    const struct name **protocols; /* shown ones, newest first; NULL-terminated */
+    struct entry **entries;        /* unflagged ones of shown protocols, in order of acceptance */
+    size_t count, room;
+    size_t all; /* entries of any kind */
+    struct rows rows;
+};
+
+/* Reads N of a protocol id FAMILY/N, 0 when it has none. */
+double board_protocol_number(const struct js_value *id);
+bool board_selects_entry(const struct board_filter *filter, const struct entry *entry);
+bool board_selects_cell(const struct board_filter *filter, const struct cell *cell);
+/* Whether a filter looks at cells at all. */
+bool board_filters_cells(const struct board_filter *filter);
+
+#endif

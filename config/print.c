@@ -1,0 +1,119 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "config/value.h"
+
+static const char *type_name(const struct config_key *key)
+{
+    static const char *const names[] = {"TEXT", "LIST", "N", "CHOICE", "SECRET"};
+    return names[key->type];
+}
+
+static void print_choices(const struct config_key *key, const char *between, FILE *out)
+{
+    for (size_t i = 0; key->choices[i]; i++)
+        fprintf(out, "%s%s", i ? between : "", key->choices[i]);
+}
+
+void config_print_help(FILE *out)
+{
+    fputs("Usage: benchledger serve [--config FILE] [--KEY VALUE]...\n\n"
+          "Serves the HTTP API and the public files of a dataset.\n\n"
+          "  --config FILE      INI file of `key = value` lines\n"
+          "  --check-config     print the values in effect, secrets masked, and exit\n"
+          "  --help             this text\n"
+          "  --help-markdown    the same table as markdown\n\n"
+          "Flags win over the environment, the environment over the file.\n\n",
+          out);
+    for (size_t i = 0; i < config_key_count; i++) {
+        const struct config_key *key = &config_keys[i];
+        char variable[64];
+        config_environment_name(key, variable);
+        if (key->reserved)
+            continue;
+        if (key->type == CONFIG_SECRET)
+            fprintf(out, "  (environment %s)\n      %s\n", variable, key->help);
+        else
+            fprintf(out, "  --%s %s  (environment %s)\n      %s\n", key->name, type_name(key),
+                    variable, key->help);
+        if (key->type == CONFIG_NUMBER)
+            fprintf(out, "      %" PRId64 " to %" PRId64 "%s%s%s\n", key->least, key->most,
+                    key->unit ? " " : "", key->unit ? key->unit : "",
+                    key->zero_off ? "; 0: off" : "");
+        if (key->type == CONFIG_CHOICE) {
+            fputs("      one of: ", out);
+            print_choices(key, ", ", out);
+            fputc('\n', out);
+        }
+        if (*key->fallback)
+            fprintf(out, "      default: %s\n", key->fallback);
+    }
+    fputs("\nExit codes: 0 stopped by a signal or nothing wrong, 1 could not start, "
+          "2 bad configuration.\n",
+          out);
+}
+
+void config_print_markdown(FILE *out)
+{
+    fputs("| key | environment | default | what it is |\n| --- | --- | --- | --- |\n", out);
+    for (size_t i = 0; i < config_key_count; i++) {
+        const struct config_key *key = &config_keys[i];
+        char variable[64];
+        config_environment_name(key, variable);
+        if (key->reserved)
+            continue;
+        fprintf(out, "| `%s` | `%s` | ", key->name, variable);
+        if (*key->fallback)
+            fprintf(out, "`%s`", key->fallback);
+        fprintf(out, " | %s", key->help);
+        if (key->type == CONFIG_CHOICE) {
+            fputs(" (", out);
+            print_choices(key, ", ", out);
+            fputc(')', out);
+        }
+        if (key->unit)
+            fprintf(out, " (%s)", key->unit);
+        fprintf(out, "%s |\n", key->zero_off ? "; 0: off" : "");
+    }
+}
+
+static void print_value(const struct config *config, const struct config_key *key, FILE *out)
+{
+    switch (key->type) {
+    case CONFIG_LIST:
+        for (char *const *item = config_value_list(config, key); *item; item++)
+            fprintf(out, " %s", *item);
+        break;
+    case CONFIG_NUMBER:
+        fprintf(out, " %" PRId64, config_number(config, key));
+        break;
+    case CONFIG_CHOICE:
+        fprintf(out, " %s", key->choices[config_number(config, key)]);
+        break;
+    case CONFIG_TEXT:
+        if (*config_value_get(config, key))
+            fprintf(out, " %s", config_value_get(config, key));
+        break;
+    case CONFIG_SECRET:
+        break;
+    }
+}
+
+void config_print_values(const struct config *config, FILE *out)
+{
+    for (size_t i = 0; i < config_key_count; i++) {
+        const struct config_key *key = &config_keys[i];
+        if (key->reserved)
+            continue;
+        if (key->type == CONFIG_SECRET) {
+            /* A comment, because a file may not carry it. Neither length nor content shows. */
+            fprintf(out, "; %s: %s\n", key->name,
+                    *config_value_get(config, key) ? "***" : "not set");
+            continue;
+        }
+        fprintf(out, "%s =", key->name);
+        print_value(config, key, out);
+        fputc('\n', out);
+    }
+}

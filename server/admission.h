@@ -1,0 +1,13 @@
+/* Who may hand in a run now: the checks before the body, and the budgets of everybody together. */
+#ifndef BENCHLEDGER_SERVER_ADMISSION_H
+#define BENCHLEDGER_SERVER_ADMISSION_H
+
+#include "server/request.h"
+
+/* Charges the global budgets for one run, all or none; false and *RETRY_S when one is used up. */
+bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
+                      int64_t *retry_s);
+/* The run charged at TAKEN_MS came to nothing. */
+void admission_refund(struct service *service, bool flagged, size_t bytes, int64_t taken_ms);
+
+#endif

@@ -1,0 +1,34 @@
+#include "server/binding.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_name(const char *text, size_t size)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    return size > 0 && size <= 100 && strspn(text, letters) >= size;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+enum binding binding_of(const char *store)
+{
+    if (!*store)
+        return BINDING_NONE;
+    if (strstr(store, "://"))
+        return BINDING_URL;
+    if (*store == '/' || *store == '.' || is_folder(store))
+        return BINDING_LOCAL;
+    const char *slash = strchr(store, '/'), *colon = strchr(store, ':');
+    if (colon && (!slash || colon < slash))
+        return BINDING_URL; /* host:path, as scp writes it */
+    if (slash && is_name(store, (size_t)(slash - store)) && is_name(slash + 1, strlen(slash + 1)))
+        return BINDING_HOSTED;
+    return BINDING_LOCAL;
+}

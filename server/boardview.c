@@ -1,0 +1,181 @@
+#include "server/boardview.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/clock.h"
+#include "validator/arena.h"
+
+enum { VIEWS = 64, FIELDS = 7 };
+
+struct cached {
+    char *key; /* NULL: free */
+    struct content *content;
+    uint64_t version, used;
+};
+
+struct boardview {
+    char **protocols; /* borrowed */
+    const char *repo;
+    pthread_mutex_t board_mutex;   /* guards the boards, generated_at and version */
+    struct board *board, *rebuilt; /* REBUILT: what follows a reset, shown when it has settled */
+    char generated_at[32];
+    uint64_t version;
+    pthread_mutex_t cache_mutex; /* guards what follows; never held while a board is read */
+    struct cached cache[VIEWS];
+    uint64_t shown; /* version of the contents that may still be given out */
+    uint64_t uses;
+};
+
+struct boardview *boardview_new(char *const *protocols, const char *repo)
+{
+    struct boardview *view = memory_grow(NULL, sizeof *view);
+    memset(view, 0, sizeof *view);
+    view->protocols = (char **)(uintptr_t)protocols;
+    view->repo = repo;
+    view->board = board_new((const char *const *)protocols);
+    clock_iso(clock_wall_ms(), view->generated_at);
+    pthread_mutex_init(&view->board_mutex, NULL);
+    pthread_mutex_init(&view->cache_mutex, NULL);
+    return view;
+}
+
+static void clear(struct cached *cached)
+{
+    free(cached->key);
+    content_unref(cached->content);
+    *cached = (struct cached){0};
+}
+
+void boardview_free(struct boardview *view)
+{
+    if (!view)
+        return;
+    for (int i = 0; i < VIEWS; i++)
+        clear(&view->cache[i]);
+    board_free(view->board);
+    board_free(view->rebuilt);
+    pthread_mutex_destroy(&view->board_mutex);
+    pthread_mutex_destroy(&view->cache_mutex);
+    free(view);
+}
+
+/* --- fed by the store ---------------------------------------------------------------------------
+ */
+
+static void told_reset(void *context)
+{
+    struct boardview *view = context;
+    pthread_mutex_lock(&view->board_mutex);
+    board_free(view->rebuilt);
+    view->rebuilt = board_new((const char *const *)view->protocols);
+    pthread_mutex_unlock(&view->board_mutex);
+}
+
+static void told_entry(void *context, const char *entry, size_t size)
+{
+    struct boardview *view = context;
+    pthread_mutex_lock(&view->board_mutex);
+    /* What is no entry is left out of the board; the index keeps it. */
+    (void)board_add(view->rebuilt ? view->rebuilt : view->board, entry, size);
+    pthread_mutex_unlock(&view->board_mutex);
+}
+
+static void told_settled(void *context)
+{
+    struct boardview *view = context;
+    pthread_mutex_lock(&view->board_mutex);
+    if (view->rebuilt) {
+        board_free(view->board);
+        view->board = view->rebuilt;
+        view->rebuilt = NULL;
+    }
+    clock_iso(clock_wall_ms(), view->generated_at);
+    uint64_t version = ++view->version;
+    pthread_mutex_unlock(&view->board_mutex);
+    pthread_mutex_lock(&view->cache_mutex);
+    view->shown = version;
+    pthread_mutex_unlock(&view->cache_mutex);
+}
+
+struct store_listener boardview_listener(struct boardview *view)
+{
+    return (struct store_listener){
+        .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
+}
+
+/* --- read ---------------------------------------------------------------------------------------
+ */
+
+/* Filter and form as one text; the fields' lengths keep them apart. */
+static char *make_key(const struct board_filter *filter, bool csv)
+{
+    static const struct board_filter none;
+    const struct board_filter *from = filter ? filter : &none;
+    const char *const fields[FIELDS] = {
+        from->protocol,       from->device_class, from->device_subclass, from->runtime_id,
+        from->bench_model_id, from->workload_id,  from->browser};
+    struct buffer key = {0};
+    buffer_text(&key, csv ? "csv" : "json");
+    for (int i = 0; i < FIELDS; i++)
+        if (fields[i])
+            buffer_format(&key, ";%d:%zu:%s", i, strlen(fields[i]), fields[i]);
+    return buffer_take(&key, NULL);
+}
+
+static struct content *look_up(struct boardview *view, const char *key)
+{
+    struct content *content = NULL;
+    pthread_mutex_lock(&view->cache_mutex);
+    for (int i = 0; i < VIEWS && !content; i++) {
+        struct cached *cached = &view->cache[i];
+        if (!cached->key || cached->version != view->shown || strcmp(cached->key, key) != 0)
+            continue;
+        cached->used = ++view->uses;
+        content = content_ref(cached->content);
+    }
+    pthread_mutex_unlock(&view->cache_mutex);
+    return content;
+}
+
+/* Takes KEY. Replaces what was used least lately. */
+static void keep(struct boardview *view, char *key, struct content *content, uint64_t version)
+{
+    pthread_mutex_lock(&view->cache_mutex);
+    struct cached *place = &view->cache[0];
+    for (int i = 0; i < VIEWS; i++) {
+        struct cached *cached = &view->cache[i];
+        if (cached->key && cached->version != view->shown)
+            clear(cached);
+        if (cached->used < place->used)
+            place = cached;
+    }
+    clear(place);
+    *place = (struct cached){key, content_ref(content), version, ++view->uses};
+    pthread_mutex_unlock(&view->cache_mutex);
+}
+
+struct content *boardview_get(struct boardview *view, const struct board_filter *filter, bool csv)
+{
+    char *key = make_key(filter, csv);
+    struct content *content = look_up(view, key);
+    if (content) {
+        free(key);
+        return content;
+    }
+    struct buffer out = {0};
+    pthread_mutex_lock(&view->board_mutex);
+    uint64_t version = view->version;
+    if (csv)
+        board_write_csv(view->board, filter, &out);
+    else
+        board_write_snapshot(view->board, filter, view->repo, view->generated_at, &out);
+    pthread_mutex_unlock(&view->board_mutex);
+    size_t size;
+    char *data = buffer_take(&out, &size);
+    content = content_new(data, size, NULL);
+    keep(view, key, content, version);
+    return content;
+}

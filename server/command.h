@@ -1,0 +1,18 @@
+/* The commands of the one binary: each a row of the table in main.c. */
+#ifndef BENCHLEDGER_SERVER_COMMAND_H
+#define BENCHLEDGER_SERVER_COMMAND_H
+
+struct command {
+    const char *name;
+    const char *summary; /* one line of --help */
+    /* COUNT arguments after the command's name. Returns the exit code. */
+    int (*run)(int count, char **arguments);
+};
+
+int serve_command(int count, char **arguments);
+int check_command(int count, char **arguments);
+int digest_command(int count, char **arguments);
+int scrub_command(int count, char **arguments);
+int entry_command(int count, char **arguments);
+
+#endif

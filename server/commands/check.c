@@ -1,0 +1,144 @@
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/command.h"
+#include "server/commands/offline.h"
+#include "server/commands/options.h"
+
+static const struct manual manual = {
+    .usage = "check [OPTION]... FILE...",
+    .summary = "Judges run files offline exactly as the service does: digest, shape, recomputed\n"
+               "statistics, plausibility rules. FILE `-` is standard input.",
+    .exits = "  0  every file would be published\n"
+             "  1  a file would be quarantined\n"
+             "  2  a file would be refused (shape or digest)\n"
+             "  3  a file cannot be read or is not JSON\n"
+             "  64 wrong usage\n"
+             "The worst file decides.",
+    .operands_least = 1,
+    .operands_most = INT_MAX,
+};
+
+/* What is found out about one file. */
+struct report {
+    struct offline_file file;
+    bool parsed, shaped;
+    struct digest_check digest;
+    struct shape_errors errors;
+    struct verdict verdict;
+    enum offline_exit exit;
+};
+
+static void examine(struct report *report, const char *name, const struct policy *policy,
+                    const struct answer_key *key)
+{
+    *report = (struct report){.digest.status = DIGEST_MISSING, .exit = OFFLINE_UNREADABLE};
+    report->parsed = offline_open(&report->file, name);
+    if (!report->parsed)
+        return;
+    if (report->file.document.root.type == JS_OBJECT)
+        report->digest = digest_verify(&report->file.document);
+    report->shaped = validate(&report->file.arena, &report->file.document, policy, key,
+                              &report->verdict, &report->errors);
+    bool digest = report->digest.status == DIGEST_OK || report->digest.status == DIGEST_LEGACY;
+    report->exit = !report->shaped || !digest ? OFFLINE_REFUSED
+                   : report->verdict.flagged  ? OFFLINE_QUARANTINED
+                                              : OFFLINE_OK;
+}
+
+static void write_empty(struct js_writer *writer)
+{
+    js_write_begin(writer, '[');
+    js_write_end(writer, ']');
+}
+
+static void print_json(const struct report *report)
+{
+    BUFFER_SCOPE struct buffer line = {0};
+    struct js_writer writer = {.out = &line};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "file");
+    js_write_text(&writer, report->file.name);
+    js_write_key(&writer, "ok");
+    js_write_bool(&writer, report->exit == OFFLINE_OK);
+    if (!report->parsed) {
+        js_write_key(&writer, "error");
+        js_write_text(&writer, report->file.problem);
+    } else {
+        js_write_key(&writer, "digest");
+        js_write_text(&writer, digest_status_name(report->digest.status));
+        js_write_key(&writer, "shapeErrors");
+        shape_errors_write(&report->errors, &writer);
+        js_write_key(&writer, "flags");
+        if (report->shaped)
+            verdict_write_flags(&report->verdict, &writer);
+        else
+            write_empty(&writer);
+        js_write_key(&writer, "summaries");
+        if (report->shaped)
+            verdict_write_summaries(&report->verdict, &writer);
+        else
+            write_empty(&writer);
+        js_write_key(&writer, "rulesVersion");
+        js_write_number(&writer, RULES_VERSION);
+    }
+    js_write_end(&writer, '}');
+    buffer_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stdout);
+}
+
+static void print_table(const struct report *report)
+{
+    static const char *const words[] = {"publishable", "quarantine", "refused", "unreadable"};
+    printf("%-12s digest %-9s %s\n", words[report->exit],
+           report->parsed ? digest_status_name(report->digest.status) : "-", report->file.name);
+    if (!report->parsed) {
+        offline_complain(report->file.name, report->file.problem);
+        return;
+    }
+    for (size_t i = 0; i < report->errors.count; i++)
+        printf("    shape  %s %s\n", report->errors.items[i].path, report->errors.items[i].message);
+    if (!report->shaped)
+        return;
+    for (const struct flag *flag = report->verdict.flags; flag; flag = flag->next)
+        printf("    %-6s %s%s%.*s: %s %s\n", severity_name(flag->severity), flag->code,
+               flag->cell_id ? " " : "", flag->cell_id ? (int)flag->cell_id->size : 0,
+               flag->cell_id ? flag->cell_id->text : "", flag->message, flag->evidence);
+    if (!report->verdict.answers_parsed)
+        puts("    note   no answer key: quality answers were not parsed again");
+}
+
+int check_command(int count, char **arguments)
+{
+    bool json = false, any_protocol = false, no_key = false;
+    const char *key_path = NULL;
+    const struct option_row rows[] = {
+        {"json", NULL, &json, NULL, "print one JSON object a line and file"},
+        {"any-protocol", NULL, &any_protocol, NULL, "accept every archived protocol and schema"},
+        {"mmlu-key", "FILE", NULL, &key_path, "answer key instead of the compiled-in one"},
+        {"no-mmlu-key", NULL, &no_key, NULL, "do not parse quality answers again"},
+        {0}};
+    int exit_code;
+    int files = options_parse(&manual, rows, count, arguments, &exit_code);
+    if (files < 0)
+        return exit_code;
+    ARENA_SCOPE struct arena arena = {0};
+    struct answer_key key;
+    if (!no_key && !offline_key(&arena, key_path, &key))
+        return OFFLINE_UNREADABLE;
+    struct policy policy = offline_policy(any_protocol);
+    int worst = OFFLINE_OK;
+    struct report *report = arena_take(&arena, sizeof *report);
+    for (int i = 0; i < files; i++) {
+        examine(report, arguments[i], &policy, no_key ? NULL : &key);
+        if (json)
+            print_json(report);
+        else
+            print_table(report);
+        if ((int)report->exit > worst)
+            worst = report->exit;
+        offline_close(&report->file);
+    }
+    return fflush(stdout) == 0 ? worst : OFFLINE_UNREADABLE;
+}

@@ -1,0 +1,120 @@
+#include "server/commands/offline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "server/embedded.h"
+
+enum { FILE_SIZE_MAX = 256 << 20 };
+
+static bool read_stream(FILE *stream, struct buffer *text)
+{
+    size_t got;
+    do {
+        char *place = buffer_reserve(text, 65536);
+        got = fread(place, 1, 65536, stream);
+        text->size += got;
+    } while (got && text->size <= FILE_SIZE_MAX);
+    if (text->size > FILE_SIZE_MAX)
+        errno = EFBIG;
+    return !ferror(stream) && text->size <= FILE_SIZE_MAX;
+}
+
+static bool read_file(const char *name, struct buffer *text)
+{
+    if (strcmp(name, "-") == 0)
+        return read_stream(stdin, text);
+    FILE *stream = fopen(name, "rb");
+    if (!stream)
+        return false;
+    bool read = read_stream(stream, text);
+    int problem = errno;
+    fclose(stream);
+    errno = problem;
+    return read;
+}
+
+bool offline_open(struct offline_file *file, const char *name)
+{
+    struct js_error error;
+    *file = (struct offline_file){.name = name};
+    if (!read_file(name, &file->text)) {
+        snprintf(file->problem, sizeof file->problem, "cannot be read: %s", strerror(errno));
+        return false;
+    }
+    if (!js_read(&file->arena, file->text.data, file->text.size, &file->document, &error)) {
+        snprintf(file->problem, sizeof file->problem, "is not JSON: %s (line %zu, column %zu)",
+                 error.message, error.line, error.column);
+        return false;
+    }
+    return true;
+}
+
+void offline_close(struct offline_file *file)
+{
+    arena_free(&file->arena);
+    buffer_free(&file->text);
+}
+
+static void print_safely(const char *text)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stderr);
+}
+
+void offline_complain(const char *file, const char *message)
+{
+    fputs("benchledger: ", stderr);
+    print_safely(file);
+    fputs(": ", stderr);
+    print_safely(message);
+    fputc('\n', stderr);
+}
+
+void offline_complain_shape(const char *file, const struct shape_errors *errors)
+{
+    for (size_t i = 0; i < errors->count; i++) {
+        BUFFER_SCOPE struct buffer line = {0};
+        buffer_format(&line, "%s %s", *errors->items[i].path ? errors->items[i].path : "the file",
+                      errors->items[i].message);
+        offline_complain(file, buffer_string(&line));
+    }
+}
+
+int offline_output(const char *bytes, size_t size)
+{
+    fwrite(bytes, 1, size, stdout);
+    if (isatty(STDOUT_FILENO))
+        fputc('\n', stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return OFFLINE_OK;
+    offline_complain("standard output", strerror(errno));
+    return OFFLINE_UNREADABLE;
+}
+
+bool offline_key(struct arena *arena, const char *path, struct answer_key *key)
+{
+    const char *text = (const char *)embedded_mmlu_key, *problem = NULL;
+    size_t size = embedded_mmlu_key_size;
+    BUFFER_SCOPE struct buffer own = {0};
+    if (path && !read_file(path, &own)) {
+        offline_complain(path, strerror(errno));
+        return false;
+    }
+    if (path) {
+        text = arena_copy(arena, own.data, own.size);
+        size = own.size;
+    }
+    if (answer_key_read(arena, text, size, key, &problem))
+        return true;
+    offline_complain(path ? path : "the compiled-in answer key", problem);
+    return false;
+}
+
+struct policy offline_policy(bool any_protocol)
+{
+    static const char *const submitted[] = {"localmode-bench/5", NULL};
+    return (struct policy){.protocols = any_protocol ? NULL : submitted};
+}

@@ -1,0 +1,36 @@
+/* What the offline commands share: reading files, answer key, policy, output. */
+#ifndef BENCHLEDGER_SERVER_COMMANDS_OFFLINE_H
+#define BENCHLEDGER_SERVER_COMMANDS_OFFLINE_H
+
+#include "validator/digest.h"
+#include "validator/validate.h"
+
+enum offline_exit { OFFLINE_OK, OFFLINE_QUARANTINED, OFFLINE_REFUSED, OFFLINE_UNREADABLE };
+
+/* One file on its way through a command; offline_close frees it. */
+struct offline_file {
+    const char *name;
+    struct arena arena;
+    struct buffer text;
+    struct js_document document;
+    char problem[256]; /* why it cannot be read; empty when it can */
+};
+
+/* Reads and parses a file, "-" is standard input. False: see problem. */
+bool offline_open(struct offline_file *file, const char *name);
+void offline_close(struct offline_file *file);
+
+/* `benchledger: FILE: message` on stderr; control characters of either are shown as '?'. */
+void offline_complain(const char *file, const char *message);
+/* Every shape error of a refused file on stderr. */
+void offline_complain_shape(const char *file, const struct shape_errors *errors);
+/* BYTES to stdout, with a newline only on a terminal. The exit code. */
+int offline_output(const char *bytes, size_t size);
+
+/* The answer key at PATH, or the compiled-in one when PATH is NULL. False when it cannot be used (and that
+ * was reported). The key lives in ARENA. */
+bool offline_key(struct arena *arena, const char *path, struct answer_key *key);
+/* The protocols that a submission may carry, or every archived one. */
+struct policy offline_policy(bool any_protocol);
+
+#endif

@@ -1,0 +1,193 @@
+#include "server/files.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "github/store.h"
+#include "server/clock.h"
+#include "server/log.h"
+#include "server/request.h"
+#include "validator/arena.h"
+
+enum { KEPT = 512, RETRY_S = 5 };
+
+struct kept {
+    struct content *content; /* NULL: free; its tag is the blob id */
+    uint64_t used;
+};
+
+struct files {
+    size_t most;
+    pthread_mutex_t mutex; /* guards what follows */
+    struct kept kept[KEPT];
+    uint64_t uses;
+};
+
+struct files *files_new(int64_t cache_bytes)
+{
+    struct files *files = memory_grow(NULL, sizeof *files);
+    memset(files, 0, sizeof *files);
+    files->most = (size_t)cache_bytes;
+    pthread_mutex_init(&files->mutex, NULL);
+    return files;
+}
+
+void files_free(struct files *files)
+{
+    if (!files)
+        return;
+    for (int i = 0; i < KEPT; i++)
+        content_unref(files->kept[i].content);
+    pthread_mutex_destroy(&files->mutex);
+    free(files);
+}
+
+/* --- kept bodies --------------------------------------------------------------------------------
+ */
+
+static struct content *look_up(struct files *files, const char *id)
+{
+    struct content *content = NULL;
+    pthread_mutex_lock(&files->mutex);
+    for (int i = 0; i < KEPT && !content; i++) {
+        struct kept *kept = &files->kept[i];
+        if (!kept->content || strcmp(content_tag(kept->content), id) != 0)
+            continue;
+        kept->used = ++files->uses;
+        content = content_ref(kept->content);
+    }
+    pthread_mutex_unlock(&files->mutex);
+    return content;
+}
+
+/* The place used least lately, and the weight of all. */
+static struct kept *oldest(struct files *files, size_t *weight)
+{
+    struct kept *place = NULL;
+    *weight = 0;
+    for (int i = 0; i < KEPT; i++) {
+        struct kept *kept = &files->kept[i];
+        if (!kept->content)
+            continue;
+        *weight += content_weight(kept->content);
+        if (!place || kept->used < place->used)
+            place = kept;
+    }
+    return place;
+}
+
+static void drop(struct kept *kept)
+{
+    content_unref(kept->content);
+    *kept = (struct kept){0};
+}
+
+static void keep(struct files *files, struct content *content)
+{
+    size_t own = content_weight(content), weight;
+    if (own > files->most / 2)
+        return; /* one file does not push out all others */
+    pthread_mutex_lock(&files->mutex);
+    for (struct kept *place = oldest(files, &weight); place && weight + own > files->most;
+         place = oldest(files, &weight))
+        drop(place);
+    struct kept *free_place = NULL;
+    for (int i = 0; i < KEPT && !free_place; i++)
+        if (!files->kept[i].content)
+            free_place = &files->kept[i];
+    if (!free_place) {
+        free_place = oldest(files, &weight);
+        drop(free_place);
+    }
+    *free_place = (struct kept){content_ref(content), ++files->uses};
+    pthread_mutex_unlock(&files->mutex);
+}
+
+/* --- answers ------------------------------------------------------------------------------------
+ */
+
+static struct content *load(struct request *request, const char *path, struct store_error *error)
+{
+    struct service *service = request->service;
+    struct store_blob blob = {0};
+    if (!store_read(service->store, path, false, &blob, error))
+        return NULL;
+    struct content *content = look_up(service->files, blob.id);
+    store_blob_free(&blob);
+    if (content)
+        return content;
+    blob = (struct store_blob){0};
+    if (!store_read(service->store, path, true, &blob, error))
+        return NULL;
+    content = content_new(blob.data, blob.size, blob.id);
+    blob.data = NULL; /* the content's now */
+    store_blob_free(&blob);
+    keep(service->files, content);
+    return content;
+}
+
+/* False when there is no such file; the answer then says so. */
+static bool answer_file(struct request *request, struct answer *answer, const char *path,
+                        const char *cache_control)
+{
+    struct store_error error = {0};
+    struct content *content = request->service->store ? load(request, path, &error) : NULL;
+    if (content) {
+        answer->status = 200;
+        answer->content = content;
+        answer->cache_control = cache_control;
+        return true;
+    }
+    if (error.message[0]) {
+        log_event(LOG_ERROR, "store cannot be read",
+                  LOG_FIELDS({"id", request->id}, {"path", path}, {"error", error.message}));
+        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, "The dataset cannot be read now.",
+                           RETRY_S);
+    } else {
+        answer_error(answer, ERROR_NOT_FOUND, NULL);
+    }
+    return false;
+}
+
+void files_summary(struct request *request, struct answer *answer)
+{
+    answer_file(request, answer, "index/summary.json", "no-cache");
+}
+
+void files_manifest(struct request *request, struct answer *answer)
+{
+    answer_file(request, answer, "index/manifest.json", "no-cache");
+}
+
+void files_segment(struct request *request, struct answer *answer)
+{
+    /* The route's pattern has let only safe names through, as in all that follows. */
+    answer_file(request, answer, request->path + 1, "no-cache");
+}
+
+void files_ledger(struct request *request, struct answer *answer)
+{
+    char today[32];
+    clock_iso(clock_wall_ms(), today);
+    bool past = memcmp(request->match.parameters[0].text, today, 10) < 0;
+    answer->type = "application/x-ndjson"; /* a refusal sets its own */
+    answer_file(request, answer, request->path + 1, past ? "public, max-age=86400" : "no-cache");
+}
+
+/* A run that was taken back is told from one that never was. */
+void files_run(struct request *request, struct answer *answer)
+{
+    if (answer_file(request, answer, request->path + 1, "public, max-age=300") ||
+        answer->status != 404 || !request->service->store)
+        return;
+    char name[RUN_ID_MAX + 8];
+    request_parameter(request, 2, name, sizeof name);
+    name[strlen(name) - strlen(".json")] = '\0';
+    struct run_state state = {0};
+    if (!store_find(request->service->store, name, &state))
+        return;
+    if (state.status == RUN_WITHDRAWN)
+        answer_error(answer, ERROR_WITHDRAWN, NULL);
+    run_state_free(&state);
+}

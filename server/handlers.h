@@ -1,0 +1,14 @@
+/* Handlers that need no room of their own. */
+#ifndef BENCHLEDGER_SERVER_HANDLERS_H
+#define BENCHLEDGER_SERVER_HANDLERS_H
+
+#include "server/request.h"
+
+void handle_nonce(struct request *request, struct answer *answer);
+void handle_leaderboard(struct request *request, struct answer *answer);
+void handle_run_status(struct request *request, struct answer *answer); /* runs.c */
+void handle_health(struct request *request, struct answer *answer);
+void handle_ready(struct request *request, struct answer *answer);
+void handle_openapi(struct request *request, struct answer *answer);
+
+#endif

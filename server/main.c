@@ -1,0 +1,41 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "server/command.h"
+#include "server/version.h"
+
+static const struct command commands[] = {
+    {"serve", "serve the HTTP API over a dataset", serve_command},
+    {"check", "judge run files offline", check_command},
+    {"digest", "print the digest of a run file", digest_command},
+    {"scrub", "print a run file as it would be published", scrub_command},
+    {"entry", "print the index entry of a run file", entry_command},
+};
+
+static void print_usage(FILE *out)
+{
+    fputs("Usage: benchledger COMMAND [ARGUMENT]...\n\n", out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-16s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n`benchledger COMMAND --help` says more; `--version` prints the version.\n", out);
+}
+
+int main(int count, char **arguments)
+{
+    const char *name = count > 1 ? arguments[1] : "";
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp(commands[i].name, name))
+            return commands[i].run(count - 2, arguments + 2);
+    if (!strcmp(name, "--version")) {
+        puts("benchledger " BENCHLEDGER_VERSION);
+        return 0;
+    }
+    if (!strcmp(name, "--help") || !strcmp(name, "help")) {
+        print_usage(stdout);
+        return 0;
+    }
+    if (*name)
+        fprintf(stderr, "benchledger: unknown command '%.100s'\n", name);
+    print_usage(stderr);
+    return 2;
+}

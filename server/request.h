@@ -1,0 +1,56 @@
+/* One request from its header to its answer, as the handlers see it.
+ *
+ * Made when the header is complete, freed in the completion callback; served by one thread at a
+ * time. */
+#ifndef BENCHLEDGER_SERVER_REQUEST_H
+#define BENCHLEDGER_SERVER_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/address.h"
+#include "server/answer.h"
+#include "server/body.h"
+#include "server/routes.h"
+#include "server/service.h"
+
+struct MHD_Connection;
+struct waiting;
+struct outcome;
+struct peer;
+
+enum { REQUEST_ID_MOST = 64 };
+
+enum request_stage {
+    STAGE_BODY,    /* receives, then is handled */
+    STAGE_WAITING, /* suspended until its commit */
+    STAGE_DONE,
+};
+
+struct request {
+    struct service *service;
+    struct MHD_Connection *connection;
+    struct peer *peer; /* the connection's record in the watchdog */
+    enum method method;
+    struct route_match match; /* match.route NULL: none */
+    char *path;               /* owned; the match points into it */
+    char id[REQUEST_ID_MOST + 1];
+    struct address client;
+    struct body body;
+    enum request_stage stage;
+    bool refused;  /* ANSWER was decided before the body; it is sent when the body is through */
+    bool has_turn; /* holds validate's turn of its address */
+    struct answer answer;
+    struct waiting *waiting; /* STAGE_WAITING; a reference of ours */
+    struct outcome *outcome; /* STAGE_WAITING: what its answer needs; owned, see intake.h */
+};
+
+/* A header of the request (the first of that name), a query parameter; NULL when absent. */
+const char *request_header(const struct request *request, const char *name);
+const char *request_query(const struct request *request, const char *name);
+/* Sends the connection to sleep until http_resume; the stage becomes STAGE_WAITING. */
+void request_suspend(struct request *request);
+/* Copies the path parameter INDEX, "" when it does not fit. */
+void request_parameter(const struct request *request, size_t index, char *text, size_t room);
+
+#endif

@@ -1,0 +1,296 @@
+/* The `serve` command: puts the rooms together, waits for a signal, takes them apart again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/binding.h"
+#include "server/boardview.h"
+#include "server/command.h"
+#include "server/embedded.h"
+#include "server/files.h"
+#include "server/http.h"
+#include "server/log.h"
+#include "server/openapi.h"
+#include "server/service.h"
+#include "server/waitroom.h"
+#include "server/watchdog.h"
+#include "validator/arena.h"
+
+enum { EXIT_START = 1, EXIT_CONFIG = 2, KEY_FILE_MOST = 16 * 1024 * 1024 };
+#define HOUR_MS INT64_C(3600000)
+
+static bool complain(const char *what, const char *why)
+{
+    fprintf(stderr, "benchledger: %s%s%s\n", what, why ? ": " : "", why ? why : "");
+    return false;
+}
+
+/* --- parts --------------------------------------------------------------------------------------
+ */
+
+/* mkdir -p. */
+static bool make_folder(const char *path)
+{
+    char part[4096];
+    size_t size = strlen(path);
+    if (!size || size >= sizeof part)
+        return complain("state_dir", "not a usable path");
+    for (size_t i = 1; i <= size; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0750) != 0 && errno != EEXIST)
+            return complain(part, strerror(errno));
+    }
+    if (access(path, W_OK | X_OK) != 0)
+        return complain(path, strerror(errno));
+    return true;
+}
+
+static bool read_file(const char *path, struct buffer *text)
+{
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return complain(path, strerror(errno));
+    size_t got = 1;
+    while (got && text->size <= KEY_FILE_MOST) {
+        got = fread(buffer_reserve(text, 65536), 1, 65536, stream);
+        text->size += got;
+    }
+    bool whole = !ferror(stream) && text->size <= KEY_FILE_MOST;
+    fclose(stream);
+    return whole || complain(path, "cannot be read, or is too large for a key");
+}
+
+/* The answer key and what it stands on. */
+struct key_room {
+    struct buffer text; /* empty: the built-in text */
+    struct arena arena;
+    struct answer_key key;
+};
+
+static bool load_key(struct key_room *room, const char *path)
+{
+    const char *problem = NULL;
+    if (*path && !read_file(path, &room->text))
+        return false;
+    const char *text = *path ? buffer_string(&room->text) : (const char *)embedded_mmlu_key;
+    size_t size = *path ? room->text.size : embedded_mmlu_key_size;
+    if (answer_key_read(&room->arena, text, size, &room->key, &problem))
+        return true;
+    return complain(*path ? path : "built-in answer key", problem);
+}
+
+static bool check_store(const struct config *config)
+{
+    switch (binding_of(config->store)) {
+    case BINDING_NONE:
+    case BINDING_LOCAL:
+        return true;
+    case BINDING_HOSTED:
+        fprintf(
+            stderr,
+            "benchledger: store: %s names a repository on a git host; this version serves local "
+            "stores. For a folder of that name write ./%s\n",
+            config->store, config->store);
+        return false;
+    case BINDING_URL:
+        return complain("store", "this is a git URL; this version serves local stores only");
+    }
+    return false;
+}
+
+static bool open_store(struct service *service)
+{
+    const struct config *config = service->config;
+    if (!*config->store) {
+        log_event(LOG_WARN, "no store is configured: submissions are refused", NULL);
+        return true;
+    }
+    struct store_options options = {
+        .path = config->store,
+        .author_name = config->author_name,
+        .author_email = config->author_email,
+        .licence = config->licence,
+        .summary_limit = (size_t)config->summary_limit,
+        .queue_limit = (size_t)config->limits.queue_limit,
+        .listener = boardview_listener(service->board),
+    };
+    struct store_error error = {0};
+    return store_open(&options, &service->store, &error) || complain("store", error.message);
+}
+
+static bool trust_proxies(struct service *service)
+{
+    const char *bad = NULL;
+    if (address_list_parse(service->config->trusted_proxies, &service->trusted, &bad))
+        return true;
+    fprintf(stderr, "benchledger: trusted_proxies: '%.60s' is no address and no CIDR block\n", bad);
+    return false;
+}
+
+static bool has_item(char *const *list, const char *text)
+{
+    for (; *list; list++)
+        if (!strcmp(*list, text))
+            return true;
+    return false;
+}
+
+static void tick(void *context, int64_t now_ms)
+{
+    struct service *service = context;
+    waitroom_expire(service->waitroom, now_ms);
+}
+
+static void fill(struct service *service)
+{
+    const struct config *config = service->config;
+    const struct limits *limits = &config->limits;
+    const int64_t rates[RATE_CLASSES] = {
+        [RATE_SUBMIT] = limits->rate_limit, [RATE_VALIDATE] = limits->validate_rate_limit};
+    bool local = binding_of(config->store) == BINDING_LOCAL;
+    service->board = boardview_new(config->board_protocols, NULL);
+    service->files = files_new(limits->cache_bytes);
+    service->waitroom = waitroom_new(http_resume);
+    service->rates = ratelimit_new((size_t)limits->address_table, rates);
+    service->budgets.accepted = budget_new(limits->accepted_per_hour, HOUR_MS);
+    service->budgets.quarantined = budget_new(limits->quarantined_per_hour, HOUR_MS);
+    service->budgets.bytes = budget_new(limits->bytes_per_day, 24 * HOUR_MS);
+    nonce_keys_init(&service->nonces, config->nonce_secret, config->nonce_secret_previous, local);
+    service->policy.protocols = (const char *const *)config->protocols;
+    service->any_origin = has_item(config->allowed_origins, "*") ||
+                          (!*config->allowed_origins && (local || !*config->store));
+    service->openapi = openapi_make(config);
+    service->watchdog = watchdog_new(limits, &service->trusted, tick, service);
+}
+
+static void empty(struct service *service)
+{
+    if (service->watchdog)
+        watchdog_stop(service->watchdog);
+    store_close(service->store); /* commits what is queued */
+    watchdog_free(service->watchdog);
+    waitroom_free(service->waitroom);
+    boardview_free(service->board);
+    files_free(service->files);
+    ratelimit_free(service->rates);
+    budget_free(service->budgets.accepted);
+    budget_free(service->budgets.quarantined);
+    budget_free(service->budgets.bytes);
+    content_unref(service->openapi);
+    address_list_free(&service->trusted);
+}
+
+/* --- the command --------------------------------------------------------------------------------
+ */
+
+/* Every connection is a descriptor: take what the system allows. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Signals reach the main thread only, which waits for them; a closed socket is no reason to die. */
+static void block_signals(sigset_t *ending)
+{
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(ending);
+    sigaddset(ending, SIGTERM);
+    sigaddset(ending, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
+}
+
+static int run(struct service *service)
+{
+    sigset_t ending;
+    int socket, signal_number = 0;
+    char bound[128], problem[256];
+    block_signals(&ending);
+    fill(service);
+    if (!open_store(service))
+        return EXIT_START;
+    if (!http_listen(service->config->listen, &socket, bound, problem)) {
+        complain(problem, NULL);
+        return EXIT_START;
+    }
+    struct http *http = http_start(service, socket);
+    if (!http) {
+        complain("the HTTP library does not start", NULL);
+        return EXIT_START;
+    }
+    fprintf(stderr, "listening on %s\n", bound);
+    sigwait(&ending, &signal_number);
+    log_event(LOG_INFO, "stopping", LOG_FIELDS({"signal", strsignal(signal_number)}));
+    http_stop(http);
+    return 0;
+}
+
+static int serve(const struct config *config)
+{
+    struct service service = {.config = config};
+    struct key_room key = {0};
+    int code = EXIT_CONFIG;
+    log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
+    if (check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key)) {
+        service.answers = &key.key;
+        raise_descriptors();
+        code = make_folder(config->state_dir) ? run(&service) : EXIT_START;
+    }
+    empty(&service);
+    if (!code)
+        log_event(LOG_INFO, "stopped", NULL);
+    buffer_free(&key.text);
+    arena_free(&key.arena);
+    return code;
+}
+
+/* What `serve` would refuse to start with, without starting. */
+static int check(const struct config *config)
+{
+    struct service service = {.config = config};
+    struct key_room key = {0};
+    bool good = check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key);
+    config_print_values(config, stdout);
+    address_list_free(&service.trusted);
+    buffer_free(&key.text);
+    arena_free(&key.arena);
+    return good ? 0 : EXIT_CONFIG;
+}
+
+int serve_command(int count, char **arguments)
+{
+    CONFIG_SCOPE struct config config;
+    struct config_error error;
+    enum config_outcome outcome;
+    if (!config_load(&config, count, arguments, environ, &outcome, &error)) {
+        complain(error.message, NULL);
+        return EXIT_CONFIG;
+    }
+    switch (outcome) {
+    case CONFIG_HELP:
+        config_print_help(stdout);
+        return 0;
+    case CONFIG_HELP_MARKDOWN:
+        config_print_markdown(stdout);
+        return 0;
+    case CONFIG_CHECK:
+        return check(&config);
+    case CONFIG_RUN:
+        return serve(&config);
+    }
+    return EXIT_CONFIG;
+}

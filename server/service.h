@@ -1,0 +1,45 @@
+/* What the rooms of the running service share. Made once by serve.c, read only afterwards but for
+ * the parts that lock for themselves. */
+#ifndef BENCHLEDGER_SERVER_SERVICE_H
+#define BENCHLEDGER_SERVER_SERVICE_H
+
+#include <stdatomic.h>
+
+#include "config/config.h"
+#include "github/store.h"
+#include "server/address.h"
+#include "server/nonce.h"
+#include "server/ratelimit.h"
+#include "validator/validate.h"
+
+struct boardview;
+struct content;
+struct files;
+struct waitroom;
+struct watchdog;
+
+/* Runs published, quarantined and bytes, everybody together. */
+struct budgets {
+    struct budget *accepted, *quarantined, *bytes;
+};
+
+struct service {
+    const struct config *config;
+    struct store *store; /* NULL: unbound, submit is closed */
+    struct boardview *board;
+    struct files *files;
+    struct waitroom *waitroom;
+    struct watchdog *watchdog;
+    struct ratelimit *rates;
+    struct budgets budgets;
+    struct nonce_keys nonces;
+    struct address_list trusted;
+    bool any_origin;                  /* allowed_origins is * */
+    struct policy policy;             /* protocols that may be submitted */
+    const struct answer_key *answers; /* NULL: none */
+    struct content *openapi;
+    atomic_bool stopping; /* answers close their connections */
+    atomic_int requests;  /* in progress */
+};
+
+#endif

@@ -1,0 +1,222 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "validator/bench_run.h"
+
+/* Share of the request that a stream must span to count as one (spec 02). */
+static const double INCREMENTAL_SPAN = 0.2;
+static const double HIGH_VARIANCE_CV = 0.05;
+
+const char *metric_name(enum metric metric)
+{
+    static const char *const names[METRIC_COUNT] = {"ttftMs",
+                                                    "decodeCharsPerSec",
+                                                    "decodeChunksPerSec",
+                                                    "generatedChars",
+                                                    "prefillTokPerSecApprox",
+                                                    "totalMs",
+                                                    "overallCharsPerSec",
+                                                    "singleLatencyMs",
+                                                    "batchTextsPerSec"};
+    return names[metric];
+}
+
+/* The values of every metric of one cell, at most one for each iteration. */
+struct values {
+    double *of[METRIC_COUNT], *scratch;
+    size_t counts[METRIC_COUNT];
+};
+
+static void add(struct values *values, enum metric metric, double value)
+{
+    values->of[metric][values->counts[metric]++] = value;
+}
+
+static struct values make_values(struct arena *arena, size_t iterations)
+{
+    struct values values = {.scratch = arena_clear_take(arena, iterations, sizeof(double))};
+    for (int metric = 0; metric < METRIC_COUNT; metric++)
+        values.of[metric] = arena_clear_take(arena, iterations, sizeof(double));
+    return values;
+}
+
+static const struct bench_chunk *first_filled(const struct bench_iteration *iteration)
+{
+    for (size_t i = 0; i < iteration->chunk_count; i++)
+        if (iteration->chunks[i].c > 0)
+            return &iteration->chunks[i];
+    return NULL;
+}
+
+static const struct bench_chunk *last_filled(const struct bench_iteration *iteration)
+{
+    for (size_t i = iteration->chunk_count; i > 0; i--)
+        if (iteration->chunks[i - 1].c > 0)
+            return &iteration->chunks[i - 1];
+    return NULL;
+}
+
+static bool is_incremental(const struct bench_iteration *iteration)
+{
+    const struct bench_chunk *first = first_filled(iteration), *last = last_filled(iteration);
+    double total = iteration->end - iteration->start;
+    return first != last && total > 0 && (last->t - first->t) / total >= INCREMENTAL_SPAN;
+}
+
+static double characters(const struct bench_iteration *iteration)
+{
+    double sum = 0;
+    for (size_t i = 0; i < iteration->chunk_count; i++)
+        sum += iteration->chunks[i].c;
+    return sum;
+}
+
+/* Prompt tokens of the fixed workloads, 0 for others. */
+static double prompt_tokens(const struct js_value *workload)
+{
+    return js_equals(workload, "chat-pp128-tg128")   ? 128
+           : js_equals(workload, "chat-pp512-tg128") ? 512
+                                                     : 0;
+}
+
+/* The metrics that only an incremental stream has. */
+static void measure_stream(struct values *values, const struct bench_iteration *iteration,
+                           double chars, double prompt)
+{
+    const struct bench_chunk *first = first_filled(iteration),
+                             *last = &iteration->chunks[iteration->chunk_count - 1];
+    double ttft = first->t - iteration->start;
+    double ms = last->t - first->t, decoded = chars - first->c;
+    add(values, METRIC_TTFT, ttft);
+    if (ms > 0 && decoded > 0) {
+        add(values, METRIC_DECODE_CHARS, decoded / ms * 1000);
+        add(values, METRIC_DECODE_CHUNKS, ((double)iteration->chunk_count - 1) / ms * 1000);
+    }
+    if (prompt > 0 && ttft > 0)
+        add(values, METRIC_PREFILL, prompt / ttft * 1000);
+}
+
+static void measure_llm(struct values *values, const struct bench_cell *cell, bool incremental)
+{
+    double prompt = prompt_tokens(cell->workload_id);
+    for (size_t i = 0; i < cell->iteration_count; i++) {
+        const struct bench_iteration *iteration = &cell->iterations[i];
+        double chars = characters(iteration), total = iteration->end - iteration->start;
+        if (total > 0)
+            add(values, METRIC_TOTAL, total);
+        if (total > 0 && chars > 0)
+            add(values, METRIC_OVERALL, chars / total * 1000);
+        add(values, METRIC_GENERATED, chars);
+        if (incremental)
+            measure_stream(values, iteration, chars, prompt);
+    }
+}
+
+static void measure_embedding(struct values *values, const struct bench_cell *cell)
+{
+    bool single = cell->iterations[0].count == 1;
+    for (size_t i = 0; i < cell->iteration_count; i++) {
+        const struct bench_iteration *iteration = &cell->iterations[i];
+        double duration = iteration->end - iteration->start;
+        if (!(duration > 0))
+            continue;
+        if (single)
+            add(values, METRIC_SINGLE_LATENCY, duration);
+        else
+            add(values, METRIC_BATCH_TEXTS, iteration->count / duration * 1000);
+    }
+}
+
+static bool has_high_variance(const struct bench_summary *summary)
+{
+    static const enum metric judged[] = {METRIC_TTFT, METRIC_DECODE_CHARS, METRIC_OVERALL,
+                                         METRIC_SINGLE_LATENCY, METRIC_BATCH_TEXTS};
+    for (size_t i = 0; i < sizeof judged / sizeof *judged; i++) {
+        const struct sample *sample = &summary->metrics[judged[i]];
+        if (sample->n >= 2 && sample->cv > HIGH_VARIANCE_CV)
+            return true;
+    }
+    return false;
+}
+
+static void summarise(struct arena *arena, const struct bench_cell *cell,
+                      struct bench_summary *summary)
+{
+    summary->load_ms = cell->load ? cell->load_end - cell->load_start : NAN;
+    summary->has_iterations = cell->iteration_count > 0;
+    if (!summary->has_iterations)
+        return;
+    struct values values = make_values(arena, cell->iteration_count);
+    if (cell->llm) {
+        summary->incremental = true;
+        for (size_t i = 0; i < cell->iteration_count; i++)
+            summary->incremental = summary->incremental && is_incremental(&cell->iterations[i]);
+        measure_llm(&values, cell, summary->incremental);
+    } else {
+        measure_embedding(&values, cell);
+    }
+    for (int metric = 0; metric < METRIC_COUNT; metric++)
+        summary->metrics[metric] =
+            sample_of(values.of[metric], values.counts[metric], values.scratch);
+    summary->high_variance = has_high_variance(summary);
+}
+
+const struct summaries *bench_recompute(struct arena *arena, const struct run *run)
+{
+    const struct bench_run *bench = bench_run_of(run);
+    struct bench_summary *cells = arena_clear_take(arena, bench->cell_count, sizeof *cells);
+    for (size_t i = 0; i < bench->cell_count; i++)
+        summarise(arena, &bench->cells[i], &cells[i]);
+    struct summaries *summaries = arena_clear_take(arena, 1, sizeof *summaries);
+    summaries->cells = cells;
+    return summaries;
+}
+
+static void write_number(struct js_writer *writer, const char *key, double value)
+{
+    js_write_key(writer, key);
+    js_write_number(writer, value);
+}
+
+static void write_cell(const struct bench_cell *cell, const struct bench_summary *summary,
+                       struct js_writer *writer)
+{
+    js_write_begin(writer, '{');
+    js_write_key(writer, "cellId");
+    js_write_value(writer, cell->cell_id);
+    js_write_key(writer, "status");
+    js_write_value(writer, cell->status_text);
+    js_write_key(writer, "highVariance");
+    js_write_bool(writer, summary->high_variance);
+    if (cell->load)
+        write_number(writer, "loadMs", summary->load_ms);
+    if (cell->load_cached != UNSAID) {
+        js_write_key(writer, "loadCached");
+        js_write_bool(writer, cell->load_cached == SAID_YES);
+    }
+    if (cell->quality)
+        write_number(writer, "qualityScore", cell->score);
+    if (!isnan(cell->parse_rate))
+        write_number(writer, "qualityParseRate", cell->parse_rate);
+    if (cell->llm) {
+        js_write_key(writer, "streamIncremental");
+        js_write_bool(writer, summary->incremental);
+    }
+    for (int metric = 0; metric < METRIC_COUNT; metric++) {
+        if (!summary->metrics[metric].n)
+            continue;
+        js_write_key(writer, metric_name((enum metric)metric));
+        sample_write(&summary->metrics[metric], writer);
+    }
+    js_write_end(writer, '}');
+}
+
+void bench_write_summaries(const struct run *run, const struct summaries *summaries,
+                           struct js_writer *writer)
+{
+    const struct bench_run *bench = bench_run_of(run);
+    js_write_begin(writer, '[');
+    for (size_t i = 0; i < bench->cell_count; i++)
+        write_cell(&bench->cells[i], &summaries->cells[i], writer);
+    js_write_end(writer, ']');
+}

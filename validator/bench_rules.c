@@ -1,0 +1,505 @@
+#include <math.h>
+
+#include "validator/bench_run.h"
+#include "validator/text.h"
+
+/* Plausibility rules of set 2 (spec 02). A rule is a row of the table at the end: where it looks,
+ * what it is called, how grave it is, and the function that looks. Its numbers stand here. */
+static const double MFLOPS_LOW = 1, MFLOPS_HIGH = 100000;
+static const double TEXT_UNITS_LEAST = 16;
+static const double TTFT_MS_LEAST = 1;
+static const double TIMER_RESOLUTION_US_LEAST = 4, TIMER_GRID_SLACK = 0.01;
+static const size_t TIMER_GRID_CHUNKS_LEAST = 20;
+static const double SCORE_SLACK = 1e-9;
+static const double EMBED_TEXTS_PER_SEC_MOST = 2000, EMBED_LATENCY_MS_LEAST = 0.05;
+static const double CLIENT_SLACK = 0.01;
+
+static const struct {
+    double bytes_up_to, chars_per_sec;
+} envelopes[] = {{500e6, 4000}, {1000e6, 2500}, {2000e6, 1500}, {INFINITY, 1000}};
+
+/* What a rule sees: the run, and for a rule about cells one ok cell with its summary. */
+struct rule;
+struct subject {
+    struct flags *flags;
+    const struct rule *rule;
+    const struct bench_run *run;
+    const struct summaries *summaries;
+    const struct bench_cell *cell;
+    const struct bench_summary *summary;
+};
+
+enum scope { BEFORE_CELLS, LLM_CELLS, ALL_CELLS, QUALITY_CELLS, EMBED_CELLS, AFTER_CELLS };
+
+struct rule {
+    const char *code;
+    enum severity severity;
+    enum scope scope; /* only ok cells are judged */
+    void (*look)(const struct subject *subject);
+    const char *message;
+};
+
+static void raise_flag(const struct subject *subject, enum severity severity,
+                       const struct bench_cell *cell, struct flag_writer *evidence)
+{
+    flag_end(subject->flags, evidence, subject->rule->code, severity, cell ? cell->cell_id : NULL,
+             subject->rule->message);
+}
+
+static void put(struct flag_writer *evidence, const char *key, double value)
+{
+    js_write_key(&evidence->writer, key);
+    js_write_number(&evidence->writer, value);
+}
+
+static void put_text(struct flag_writer *evidence, const char *key, const struct js_value *text)
+{
+    js_write_key(&evidence->writer, key);
+    if (text)
+        js_write_value(&evidence->writer, text);
+    else
+        js_write_null(&evidence->writer);
+}
+
+/* A flag of the rule's own severity about its cell, resting on two numbers. */
+static void flag_numbers(const struct subject *subject, const char *key, double value,
+                         const char *other_key, double other)
+{
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    put(&evidence, key, value);
+    put(&evidence, other_key, other);
+    raise_flag(subject, subject->rule->severity, subject->cell, &evidence);
+}
+
+/* --- the run ------------------------------------------------------------------------------------
+ */
+
+static void fingerprint_missing(const struct subject *subject)
+{
+    struct flag_writer evidence;
+    if (subject->run->fingerprint)
+        return;
+    flag_begin(&evidence);
+    raise_flag(subject, subject->rule->severity, NULL, &evidence);
+}
+
+static void fingerprint_implausible(const struct subject *subject)
+{
+    const struct bench_run *run = subject->run;
+    if (!run->fingerprint ||
+        (run->mflops > MFLOPS_LOW && run->mflops <= MFLOPS_HIGH && !isnan(run->checksum)))
+        return;
+    flag_numbers(subject, "mflops", run->mflops, "checksum", run->checksum);
+}
+
+static void env_cross_field(const struct subject *subject)
+{
+    const struct bench_run *run = subject->run;
+    struct flag_writer evidence;
+    if (!text_is(text_of(run->gpu_vendor), "apple") ||
+        !text_contains(text_of(run->platform), "windows"))
+        return;
+    flag_begin(&evidence);
+    put_text(&evidence, "gpuVendor", run->gpu_vendor);
+    put_text(&evidence, "platform", run->platform);
+    raise_flag(subject, subject->rule->severity, NULL, &evidence);
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool has_word_warp(struct text text)
+{
+    for (size_t at = 0; at + 4 <= text.size; at++) {
+        bool starts = at == 0 || !is_word_byte(text.data[at - 1]);
+        bool ends = at + 4 == text.size || !is_word_byte(text.data[at + 4]);
+        if (starts && ends && text_is((struct text){text.data + at, 4}, "warp"))
+            return true;
+    }
+    return false;
+}
+
+static const char *software_renderer_name(struct text names)
+{
+    static const char *const anywhere[] = {
+        "swiftshader", "llvmpipe", "softpipe", "microsoft basic render",
+        "parallels",   "vmware",   "virtio",   "virtualbox"};
+    for (size_t i = 0; i < sizeof anywhere / sizeof *anywhere; i++)
+        if (text_contains(names, anywhere[i]))
+            return anywhere[i];
+    return has_word_warp(names) ? "warp" : NULL;
+}
+
+static bool measured_on_gpu(const struct bench_run *run)
+{
+    for (size_t i = 0; i < run->cell_count; i++) {
+        const struct bench_cell *cell = &run->cells[i];
+        if (cell->status == CELL_OK && cell->resolved_backend &&
+            (js_equals(cell->resolved_backend, "gpu") ||
+             memmem(cell->resolved_backend->text, cell->resolved_backend->size, "webgpu", 6)))
+            return true;
+    }
+    return false;
+}
+
+static void software_renderer(const struct subject *subject)
+{
+    const struct bench_run *run = subject->run;
+    const struct js_value *const parts[] = {run->gpu_vendor, run->gpu_architecture, run->gpu_device,
+                                            run->gpu_description, run->webgl_renderer};
+    BUFFER_SCOPE struct buffer names = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct text part = text_of(parts[i]);
+        if (part.size && names.size)
+            buffer_byte(&names, ' ');
+        buffer_add(&names, part.data, part.size);
+    }
+    const char *found = software_renderer_name((struct text){names.data, names.size});
+    if (!found)
+        return;
+    struct flag_writer evidence;
+    bool on_gpu = measured_on_gpu(run);
+    flag_begin(&evidence);
+    js_write_key(&evidence.writer, "renderer");
+    js_write_text(&evidence.writer, found);
+    js_write_key(&evidence.writer, "measuredOnGpu");
+    js_write_bool(&evidence.writer, on_gpu);
+    raise_flag(subject, on_gpu ? SEVERITY_REJECT : SEVERITY_WARN, NULL, &evidence);
+}
+
+static void client_summary_disagrees(const struct subject *subject)
+{
+    static const enum metric compared[] = {METRIC_TTFT,           METRIC_DECODE_CHARS,
+                                           METRIC_TOTAL,          METRIC_OVERALL,
+                                           METRIC_SINGLE_LATENCY, METRIC_BATCH_TEXTS};
+    const struct bench_run *run = subject->run;
+    for (size_t i = 0; i < run->client_count; i++) {
+        const struct client_summary *client = &run->clients[i];
+        for (size_t j = 0; client->cell && j < sizeof compared / sizeof *compared; j++) {
+            const struct sample *sample =
+                &subject->summaries->cells[client->cell - run->cells].metrics[compared[j]];
+            double c = client->medians[compared[j]], s = sample->median;
+            if (!sample->n || isnan(c) || s == 0 || fabs(c - s) / fabs(s) <= CLIENT_SLACK)
+                continue;
+            struct flag_writer evidence;
+            flag_begin(&evidence);
+            js_write_key(&evidence.writer, "metric");
+            js_write_text(&evidence.writer, metric_name(compared[j]));
+            put(&evidence, "client", c);
+            put(&evidence, "server", s);
+            raise_flag(subject, subject->rule->severity, client->cell, &evidence);
+        }
+    }
+}
+
+/* --- cells with generated text ------------------------------------------------------------------
+ */
+
+static void load_time_reversed(const struct subject *subject)
+{
+    const struct bench_cell *cell = subject->cell;
+    if (cell->load && cell->load_end < cell->load_start)
+        flag_numbers(subject, "startT", cell->load_start, "endT", cell->load_end);
+}
+
+/* The first iteration whose trace cannot be true, and why; monotony is tested before the text. */
+struct trace_fault {
+    size_t iteration;     /* the number of iterations when there is none */
+    bool in_time;         /* else in the text */
+    double before, after; /* times out of order, or characters of text and chunks */
+};
+
+static bool is_out_of_order(const struct bench_iteration *iteration, struct trace_fault *fault)
+{
+    double before = iteration->start;
+    for (size_t i = 0; i <= iteration->chunk_count; i++) {
+        double after = i < iteration->chunk_count ? iteration->chunks[i].t : iteration->end;
+        if (after < before) {
+            fault->before = before;
+            fault->after = after;
+            return true;
+        }
+        before = after;
+    }
+    return false;
+}
+
+static struct trace_fault find_fault(const struct bench_cell *cell)
+{
+    struct trace_fault fault = {0};
+    for (; fault.iteration < cell->iteration_count; fault.iteration++) {
+        const struct bench_iteration *iteration = &cell->iterations[fault.iteration];
+        fault.in_time = is_out_of_order(iteration, &fault);
+        if (fault.in_time)
+            break;
+        double sum = 0;
+        for (size_t i = 0; i < iteration->chunk_count; i++)
+            sum += iteration->chunks[i].c;
+        fault.before = (double)js_units(iteration->text);
+        fault.after = sum;
+        if (fault.before != fault.after)
+            break;
+    }
+    return fault;
+}
+
+static void flag_fault(const struct subject *subject, bool in_time, const char *before,
+                       const char *after)
+{
+    struct trace_fault fault = find_fault(subject->cell);
+    if (fault.iteration == subject->cell->iteration_count || fault.in_time != in_time)
+        return;
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    put(&evidence, "iteration", (double)fault.iteration);
+    put(&evidence, before, fault.before);
+    put(&evidence, after, fault.after);
+    raise_flag(subject, subject->rule->severity, subject->cell, &evidence);
+}
+
+static void trace_not_monotonic(const struct subject *subject)
+{
+    flag_fault(subject, true, "before", "after");
+}
+
+static void text_chunk_mismatch(const struct subject *subject)
+{
+    flag_fault(subject, false, "textUnits", "chunkUnits");
+}
+
+static void degenerate_generation(const struct subject *subject)
+{
+    for (size_t i = 0; i < subject->cell->iteration_count; i++) {
+        double units = (double)js_units(subject->cell->iterations[i].text);
+        if (units < TEXT_UNITS_LEAST) {
+            flag_numbers(subject, "iteration", (double)i, "textUnits", units);
+            return;
+        }
+    }
+}
+
+static double envelope(const struct bench_cell *cell)
+{
+    size_t at = 0, last = sizeof envelopes / sizeof *envelopes - 1;
+    while (at < last && !(cell->size_bytes <= envelopes[at].bytes_up_to))
+        at++; /* an absent size is NAN and ends in the largest class */
+    return envelopes[at].chars_per_sec;
+}
+
+/* Above the limit, or not a number that could be compared with it. */
+static bool exceeds(const struct sample *sample, double limit)
+{
+    return sample->n && !(sample->median <= limit);
+}
+
+static void rate_envelope(const struct subject *subject, enum metric metric)
+{
+    const struct sample *sample = &subject->summary->metrics[metric];
+    double limit = envelope(subject->cell);
+    if (exceeds(sample, limit))
+        flag_numbers(subject, metric_name(metric), sample->median, "limit", limit);
+}
+
+static void decode_rate_envelope(const struct subject *subject)
+{
+    rate_envelope(subject, METRIC_DECODE_CHARS);
+}
+
+static void overall_rate_envelope(const struct subject *subject)
+{
+    rate_envelope(subject, METRIC_OVERALL);
+}
+
+static void ttft_implausible(const struct subject *subject)
+{
+    const struct sample *ttft = &subject->summary->metrics[METRIC_TTFT];
+    if (ttft->n && !(ttft->median >= TTFT_MS_LEAST))
+        flag_numbers(subject, "ttftMs", ttft->median, "limit", TTFT_MS_LEAST);
+}
+
+static void timer_grid(const struct subject *subject)
+{
+    double resolution = subject->run->timer_us, grid = resolution / 1000;
+    size_t chunks = 0, off = 0;
+    if (!(resolution >= TIMER_RESOLUTION_US_LEAST))
+        return;
+    for (size_t i = 0; i < subject->cell->iteration_count; i++) {
+        const struct bench_iteration *iteration = &subject->cell->iterations[i];
+        chunks += iteration->chunk_count;
+        for (size_t j = 0; j < iteration->chunk_count; j++) {
+            double steps = iteration->chunks[j].t / grid, below = floor(steps);
+            double distance = steps - below < 0.5 ? steps - below : below + 1 - steps;
+            off += distance > TIMER_GRID_SLACK;
+        }
+    }
+    if (chunks >= TIMER_GRID_CHUNKS_LEAST && 2 * off > chunks)
+        flag_numbers(subject, "chunks", (double)chunks, "offGrid", (double)off);
+}
+
+/* --- cells without generated text ---------------------------------------------------------------
+ */
+
+static bool outputs_disagree(const struct bench_cell *cell)
+{
+    return (double)cell->outputs->size != cell->quality_n || !cell->details ||
+           cell->details->size != cell->outputs->size;
+}
+
+static void quality_outputs_mismatch(const struct subject *subject)
+{
+    const struct bench_cell *cell = subject->cell;
+    if (!outputs_disagree(cell))
+        return;
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    put(&evidence, "n", cell->quality_n);
+    put(&evidence, "outputs", cell->outputs->size);
+    put(&evidence, "details", cell->details ? (double)cell->details->size : NAN);
+    raise_flag(subject, subject->rule->severity, cell, &evidence);
+}
+
+/* Hits that the outputs give, and how many details say otherwise. Without a key the details are
+ * believed. */
+static double count_hits(const struct subject *subject, double *differing)
+{
+    const struct bench_cell *cell = subject->cell;
+    const struct answer_key *key = subject->flags->key;
+    double hits = 0;
+    *differing = 0;
+    for (uint32_t i = 0; i < cell->outputs->size; i++) {
+        double detail = cell->details->items[i].number, hit;
+        if (!key) {
+            hits += detail;
+            continue;
+        }
+        if (i >= key->count)
+            continue;
+        hit = answer_parse(subject->flags->arena, &cell->outputs->items[i], &key->items[i]) ==
+              key->items[i].answer;
+        hits += hit;
+        *differing += hit != detail;
+    }
+    return hits;
+}
+
+static void quality_details_mismatch(const struct subject *subject)
+{
+    const struct bench_cell *cell = subject->cell;
+    if (outputs_disagree(cell) || cell->quality_n == 0)
+        return;
+    double differing, hits = count_hits(subject, &differing), score = hits / cell->quality_n;
+    if (differing == 0 && fabs(score - cell->score) <= SCORE_SLACK)
+        return;
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    put(&evidence, "differing", differing);
+    put(&evidence, "score", score);
+    put(&evidence, "claimed", cell->score);
+    raise_flag(subject, subject->rule->severity, cell, &evidence);
+}
+
+static void embed_rate_envelope(const struct subject *subject)
+{
+    const struct sample *rate = &subject->summary->metrics[METRIC_BATCH_TEXTS];
+    if (exceeds(rate, EMBED_TEXTS_PER_SEC_MOST))
+        flag_numbers(subject, "batchTextsPerSec", rate->median, "limit", EMBED_TEXTS_PER_SEC_MOST);
+}
+
+static void embed_latency_implausible(const struct subject *subject)
+{
+    const struct sample *latency = &subject->summary->metrics[METRIC_SINGLE_LATENCY];
+    if (latency->n && !(latency->median >= EMBED_LATENCY_MS_LEAST))
+        flag_numbers(subject, "singleLatencyMs", latency->median, "limit", EMBED_LATENCY_MS_LEAST);
+}
+
+/* --- the table ----------------------------------------------------------------------------------
+ */
+
+static const struct rule rules[] = {
+    {"fingerprint-missing", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_missing,
+     "the run carries no calibration check"},
+    {"fingerprint-implausible", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_implausible,
+     "the calibration check has no checksum or a speed that no browser reaches"},
+    {"load-time-reversed", SEVERITY_REJECT, ALL_CELLS, load_time_reversed,
+     "the model finished loading before it began"},
+    {"trace-not-monotonic", SEVERITY_REJECT, LLM_CELLS, trace_not_monotonic,
+     "times in the stream go backwards"},
+    {"text-chunk-mismatch", SEVERITY_REJECT, LLM_CELLS, text_chunk_mismatch,
+     "the generated text is not as long as its chunks together"},
+    {"degenerate-generation", SEVERITY_REJECT, LLM_CELLS, degenerate_generation,
+     "an iteration generated fewer than 16 characters"},
+    {"decode-rate-envelope", SEVERITY_REJECT, LLM_CELLS, decode_rate_envelope,
+     "the decode rate is above what a model of this size reaches"},
+    {"overall-rate-envelope", SEVERITY_REJECT, LLM_CELLS, overall_rate_envelope,
+     "the end-to-end rate is above what a model of this size reaches"},
+    {"ttft-implausible", SEVERITY_REJECT, LLM_CELLS, ttft_implausible,
+     "the first token came in less than a millisecond"},
+    {"timer-grid", SEVERITY_WARN, LLM_CELLS, timer_grid,
+     "most chunk times do not lie on the grid of the browser's timer"},
+    {"quality-outputs-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_outputs_mismatch,
+     "outputs, details and n of the quality task do not count the same items"},
+    {"quality-details-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_details_mismatch,
+     "the stored outputs give other answers than the details or the score say"},
+    {"embed-rate-envelope", SEVERITY_REJECT, EMBED_CELLS, embed_rate_envelope,
+     "more than 2000 texts a second were embedded"},
+    {"embed-latency-implausible", SEVERITY_REJECT, EMBED_CELLS, embed_latency_implausible,
+     "a text was embedded in less than 0.05 ms"},
+    {"env-cross-field", SEVERITY_REJECT, AFTER_CELLS, env_cross_field,
+     "an Apple GPU under Windows"},
+    {"software-renderer", SEVERITY_WARN, AFTER_CELLS, software_renderer,
+     "the graphics adapter is a software renderer or a virtual machine's"},
+    {"client-summary-disagrees", SEVERITY_REJECT, AFTER_CELLS, client_summary_disagrees,
+     "a median of the client differs by more than 1 % from the one recomputed from its trace"},
+};
+
+static bool is_in_scope(enum scope scope, const struct bench_cell *cell)
+{
+    bool quality = !cell->llm && cell->task_id && cell->outputs && cell->task_id->size >= 8 &&
+                   memcmp(cell->task_id->text, "tinymmlu", 8) == 0;
+    switch (scope) {
+    case LLM_CELLS:
+        return cell->llm;
+    case ALL_CELLS:
+        return true;
+    case QUALITY_CELLS:
+        return quality;
+    case EMBED_CELLS:
+        return !cell->llm && !quality && cell->iteration_count > 0;
+    default:
+        return false;
+    }
+}
+
+static void look_at_run(struct subject subject, enum scope scope)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        subject.rule = &rules[i];
+        if (rules[i].scope == scope)
+            rules[i].look(&subject);
+    }
+}
+
+static void look_at_cell(struct subject subject, size_t cell)
+{
+    subject.cell = &subject.run->cells[cell];
+    subject.summary = &subject.summaries->cells[cell];
+    if (subject.cell->status != CELL_OK)
+        return;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        subject.rule = &rules[i];
+        if (is_in_scope(rules[i].scope, subject.cell))
+            rules[i].look(&subject);
+    }
+}
+
+void bench_judge(struct flags *flags, const struct run *run, const struct summaries *summaries)
+{
+    struct subject subject = {.flags = flags, .run = bench_run_of(run), .summaries = summaries};
+    look_at_run(subject, BEFORE_CELLS);
+    for (size_t i = 0; i < subject.run->cell_count; i++)
+        look_at_cell(subject, i);
+    look_at_run(subject, AFTER_CELLS);
+}

@@ -1,0 +1,48 @@
+/* The table of protocol families: each is a set of functions, so that a family is added without
+ * touching the intake (spec 05: "a protocol is a table of functions"). Pure. */
+#ifndef BENCHLEDGER_VALIDATOR_PROTOCOL_H
+#define BENCHLEDGER_VALIDATOR_PROTOCOL_H
+
+#include "validator/shape.h"
+#include "validator/validate.h"
+
+/* Collects the flags of one run, in order. */
+struct flags {
+    struct arena *arena;
+    const struct answer_key *key; /* or NULL */
+    struct flag *first, **last;
+    size_t count;
+    bool reject;
+};
+
+struct protocol {
+    const char *family;            /* the id up to the slash: "localmode-bench" */
+    int schema_first, schema_last; /* what archive tools take */
+    int schema_submitted;          /* the lowest one a submission may carry */
+    int rules_version;
+    /* Shape: the typed view in SHAPE's arena. It is used only when no error was recorded. */
+    const struct run *(*read)(struct shape *shape, const struct js_document *document);
+    const struct summaries *(*recompute)(struct arena *arena, const struct run *run);
+    void (*judge)(struct flags *flags, const struct run *run, const struct summaries *summaries);
+    void (*write_summaries)(const struct run *run, const struct summaries *summaries,
+                            struct js_writer *writer);
+};
+
+const struct protocol *protocol_localmode_bench(void);
+
+/* The family of a protocol id FAMILY/N, or NULL. */
+const struct protocol *protocol_find(const struct js_value *id);
+/* Reads the N of FAMILY/N; false when it is not a number from 1 without leading zeros. */
+bool protocol_number(const struct js_value *id, double *number);
+
+/* Adds a flag and returns a writer into its evidence object through EVIDENCE, which flag_end
+ * closes. */
+struct flag_writer {
+    struct buffer buffer;
+    struct js_writer writer;
+};
+void flag_begin(struct flag_writer *evidence);
+void flag_end(struct flags *flags, struct flag_writer *evidence, const char *code,
+              enum severity severity, const struct js_value *cell_id, const char *message);
+
+#endif

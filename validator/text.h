@@ -1,0 +1,41 @@
+/* Text as JavaScript sees it: UTF-16 lengths, white space, lower case (spec 01). Pure.
+ *
+ * A text is a slice of UTF-8 in which a lone surrogate stands as its three-byte form; it owns
+ * nothing. */
+#ifndef BENCHLEDGER_VALIDATOR_TEXT_H
+#define BENCHLEDGER_VALIDATOR_TEXT_H
+
+#include "validator/js.h"
+
+struct text {
+    const char *data;
+    size_t size;
+};
+
+/* The text of a string value; empty for NULL and other types. */
+struct text text_of(const struct js_value *string);
+
+/* The code point at *AT, which moves behind it; *AT is below END, the text well formed. */
+uint32_t text_next(const char **at, const char *end);
+/* Appends a code point. */
+void text_put(struct buffer *out, uint32_t code);
+
+/* JavaScript's \s. */
+bool text_is_space(uint32_t code);
+/* Controls and direction marks, which let a name play tricks on a page (list in spec 02). */
+bool text_is_control(uint32_t code);
+/* Without white space at both ends. */
+struct text text_trim(struct text text);
+/* toLowerCase; the result lives in ARENA. */
+struct text text_lower(struct arena *arena, struct text text);
+/* Length in UTF-16 units. */
+size_t text_units(struct text text);
+/* The first UNITS units, as JavaScript's slice gives them: a pair that is cut leaves its high half.
+ * The result may live in ARENA. */
+struct text text_cut(struct arena *arena, struct text text, size_t units);
+/* Whether TEXT contains the lower-case ASCII NEEDLE, ASCII letters compared without case. */
+bool text_contains(struct text text, const char *needle);
+/* Whether the two are equal, ASCII letters compared without case. */
+bool text_is(struct text text, const char *word);
+
+#endif
