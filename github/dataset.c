@@ -10,7 +10,7 @@
 #include "validator/arena.h"
 
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
-enum { APPLY_TRIES = 20 };
+enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
 
 static double now_ms(void)
 {
@@ -36,6 +36,23 @@ static void take_entry(void *context, const struct index_entry *entry)
     tell_all(context, entry);
 }
 
+/* Runs that no index lists: one of our own would hide them for good. */
+static bool check_unlisted(struct dataset *dataset, const git_oid *commit,
+                           struct store_error *error)
+{
+    static const char *const folders[] = {"runs", "quarantine"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        git_oid tree;
+        enum repository_found found =
+            repository_folder(dataset->repository, commit, folders[i], &tree, error);
+        if (found == REPOSITORY_FAULT)
+            return false;
+        if (found == REPOSITORY_FOUND)
+            return error_set(error, "the dataset has runs but no index: run `benchledger index`");
+    }
+    return true;
+}
+
 /* The whole index again. It is checked before anybody hears of it, so that the board never stands
  * on half an index; at start nobody listens yet, and once is enough. */
 static bool read_index(struct dataset *dataset, const git_oid *commit, bool start,
@@ -45,14 +62,16 @@ static bool read_index(struct dataset *dataset, const git_oid *commit, bool star
     struct source source = source_commit(dataset->repository, commit);
     struct index *index = NULL;
     if (!start) {
-        if (!load_index(&source, dataset->summary_limit, NULL, NULL, &index, error))
+        if (!load_index(&source, dataset->summary_limit, NULL, NULL, &index, error) ||
+            (!index && !check_unlisted(dataset, commit, error)))
             return false;
         index_free(index);
         index = NULL;
     }
     if (listener->reset)
         listener->reset(listener->context);
-    if (!load_index(&source, dataset->summary_limit, take_entry, dataset, &index, error))
+    if (!load_index(&source, dataset->summary_limit, take_entry, dataset, &index, error) ||
+        (!index && !check_unlisted(dataset, commit, error)))
         return false;
     index_free(dataset->index);
     dataset->index = index ? index : index_new(dataset->summary_limit);
@@ -182,11 +201,36 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     git_oid tip;
     if (!repository_tip(dataset->repository, &tip, error))
         return false;
-    return git_oid_equal(&tip, &dataset->tip) || read_tip(dataset, &tip, false, error);
+    if (git_oid_equal(&tip, &dataset->tip))
+        return true;
+    /* What a commit holds does not get better by being read every second; the disk might. */
+    double now = now_ms();
+    if (git_oid_equal(&tip, &dataset->unreadable) && now - dataset->unreadable_ms < UNREADABLE_MS)
+        return error_set(error, "%s", dataset->unreadable_reason.message);
+    struct store_error reason = {""};
+    if (read_tip(dataset, &tip, false, &reason))
+        return true;
+    dataset->unreadable = tip;
+    dataset->unreadable_ms = now;
+    dataset->unreadable_reason = reason;
+    return error_set(error, "%s", reason.message);
 }
 
 /* --- applying changes
  * ----------------------------------------------------------------------------- */
+
+/* A run that the dataset holds; also a file that neither ledger nor index knows is not overwritten.
+ */
+static bool is_duplicate(struct dataset *dataset, const struct change *change, bool *duplicate,
+                         struct store_error *error)
+{
+    git_oid blob;
+    enum repository_found found = REPOSITORY_FOUND;
+    if (!catalogue_holds(dataset->catalogue, change->run_id))
+        found = repository_find(dataset->repository, &dataset->tip, change->path, &blob, error);
+    *duplicate = found == REPOSITORY_FOUND;
+    return found != REPOSITORY_FAULT;
+}
 
 /* Appends what is not a duplicate to ledger and index. */
 static bool append_batch(struct dataset *dataset, struct pending *batch, size_t *count,
@@ -195,7 +239,10 @@ static bool append_batch(struct dataset *dataset, struct pending *batch, size_t 
     *count = 0;
     for (struct pending *item = batch; item; item = item->next) {
         const struct change *change = &item->change;
-        if (catalogue_holds(dataset->catalogue, change->run_id)) {
+        bool duplicate = true;
+        if (!is_duplicate(dataset, change, &duplicate, error))
+            return false;
+        if (duplicate) {
             item->result.outcome = CHANGE_DUPLICATE;
             continue;
         }

@@ -27,6 +27,9 @@ struct dataset {
     git_oid ledger_tree, index_tree; /* zero: there is none */
     struct ledger ledger;
     struct index *index;
+    git_oid unreadable; /* a tip that could not be taken in, when and why */
+    double unreadable_ms;
+    struct store_error unreadable_reason;
 };
 
 /* Reads ledger and index at the tip, fills the catalogue, tells the listener everything. */

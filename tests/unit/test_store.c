@@ -410,6 +410,30 @@ START_TEST(store__takes_an_older_archive_with_only_a_summary)
 }
 END_TEST
 
+START_TEST(store__does_not_hide_runs_that_no_index_lists)
+{
+    foreign_commit("mkdir -p runs/2026/02 && echo '{}' > runs/2026/02/other.json");
+    store_close(store);
+    store = NULL;
+    struct store_options options = scratch_options(scratch_path("data"));
+    ck_assert(!store_open(&options, &store, &error));
+    ck_assert_ptr_nonnull(strstr(error.message, "benchledger index"));
+}
+END_TEST
+
+START_TEST(store__does_not_overwrite_a_file_that_nobody_lists)
+{
+    struct buffer said BUFFER_SCOPE = {0};
+    struct scratch_run run;
+    scratch_run_make(&run, 1, ENTRY, false);
+    scratch_submit(store, 2, ENTRY);
+    buffer_format(&said, "mkdir -p runs/2026/02 && echo '{}' > %s", run.path);
+    foreign_commit(buffer_string(&said));
+    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_DUPLICATE);
+    scratch_run_free(&run);
+}
+END_TEST
+
 START_TEST(store__excludes_a_second_server)
 {
     struct store_options options = scratch_options(scratch_path("data"));
@@ -440,8 +464,15 @@ START_TEST(store__survives_git_gc)
     for (unsigned i = 0; i < 20; i++)
         scratch_submit(store, i, ENTRY);
     ck_assert_int_eq(scratch_shell(NULL, "git -C %s gc -q", scratch_path("data")), 0);
-    for (unsigned i = 20; i < 40; i++)
+    struct scratch_run run;
+    struct store_blob blob;
+    for (unsigned i = 20; i < 40; i++) {
         ck_assert_int_eq(scratch_submit(store, i, ENTRY).outcome, CHANGE_COMMITTED);
+        scratch_run_make(&run, i - 20, ENTRY, (i - 20) % 5 == 4);
+        ck_assert(store_read(store, run.path, true, &blob, &error));
+        store_blob_free(&blob);
+        scratch_run_free(&run);
+    }
     check_dataset(40);
 }
 END_TEST
@@ -541,6 +572,8 @@ Suite *test_suite(void)
         store__never_overwrites_an_unreadable_index,
         store__does_not_open_with_a_broken_ledger_or_index,
         store__takes_an_older_archive_with_only_a_summary,
+        store__does_not_hide_runs_that_no_index_lists,
+        store__does_not_overwrite_a_file_that_nobody_lists,
         store__excludes_a_second_server,
         store__clears_stale_git_locks_at_start,
         store__survives_git_gc,
