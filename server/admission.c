@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "server/clock.h"
-#include "server/intake.h"
 
 static struct budget *kind_budget(struct service *service, bool flagged)
 {
@@ -81,7 +80,7 @@ static bool admit_type(struct request *request, struct answer *answer)
     return true;
 }
 
-bool intake_admit(struct request *request, struct answer *answer)
+bool admission_admit(struct request *request, struct answer *answer)
 {
     if (request->match.route->rate == RATE_SUBMIT && !request->service->store) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);

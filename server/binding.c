@@ -35,7 +35,8 @@ enum binding binding_of(const char *store)
     const char *slash = strchr(store, '/'), *colon = strchr(store, ':');
     if (colon && (!slash || colon < slash))
         return BINDING_URL; /* host:path, as scp writes it */
-    if (slash && !ends_in_git(store) && is_name(store, (size_t)(slash - store)) && is_name(slash + 1, strlen(slash + 1)))
+    if (slash && !ends_in_git(store) && is_name(store, (size_t)(slash - store)) &&
+        is_name(slash + 1, strlen(slash + 1)))
         return BINDING_HOSTED;
     return BINDING_LOCAL;
 }

@@ -25,8 +25,6 @@ struct parameter {
     const char *values; /* NULL or the allowed ones, parted by | */
 };
 
-enum { ROUTE_PARAMETERS = 3 };
-
 struct route {
     enum method method; /* GET or POST; HEAD follows GET */
     /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment. */
@@ -46,19 +44,5 @@ struct route {
 };
 extern const struct route routes[];
 extern const size_t route_count;
-
-/* What a path met: the first row that fits path and method. */
-struct route_match {
-    const struct route *route;
-    struct {
-        const char *text;
-        size_t size;
-    } parameters[ROUTE_PARAMETERS];
-    char allow[48];            /* methods of the path, for Allow; empty: no such path */
-    const struct route *first; /* the path's first row whatever the method, for its CORS kind */
-};
-void routes_match(const struct route *table, size_t count, enum method method, const char *path,
-                  struct route_match *match);
-enum method method_parse(const char *text);
 
 #endif

@@ -17,6 +17,7 @@
 #include "server/embedded.h"
 #include "server/files.h"
 #include "server/http.h"
+#include "server/listen.h"
 #include "server/log.h"
 #include "server/openapi.h"
 #include "server/service.h"
@@ -223,7 +224,7 @@ static int run(struct service *service)
     fill(service);
     if (!open_store(service))
         return EXIT_START;
-    if (!http_listen(service->config->listen, &socket, bound, problem)) {
+    if (!listen_open(service->config->listen, &socket, bound, problem)) {
         complain(problem, NULL);
         return EXIT_START;
     }
