@@ -27,7 +27,7 @@ static bool split(const char *listen, char host[256], char port[8])
         return false;
     memcpy(host, listen, size);
     host[size] = '\0';
-    strcpy(port, colon + 1);
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
     return true;
 }
 

@@ -13,8 +13,7 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-/* --- what the header says -----------------------------------------------------------------------
- */
+/* --- what the header says -------------------------------------------------------------------- */
 
 /* Headers that frame the body, and the forwarded addresses joined in order. */
 struct header_facts {
@@ -79,25 +78,23 @@ static bool sane_id(const char *text)
 
 static void choose_id(struct request *request)
 {
-    static atomic_uint_fast64_t counter;
+    static atomic_ullong counter;
     const char *given = request_header(request, "X-Request-Id");
     if (sane_id(given)) {
         memcpy(request->id, given, strlen(given) + 1);
         return;
     }
-    uint64_t number = atomic_fetch_add(&counter, 1);
+    unsigned long long number = atomic_fetch_add(&counter, 1);
     if (!number) { /* starts anywhere, so that ids of two starts differ */
         uint32_t start = 0;
         (void)RAND_bytes((unsigned char *)&start, sizeof start);
-        number = (uint64_t)start << 32;
+        number = (unsigned long long)start << 32;
         atomic_fetch_add(&counter, number);
     }
-    snprintf(request->id, sizeof request->id, "%016llx",
-             (unsigned long long)(number * UINT64_C(0x9e3779b97f4a7c15)));
+    snprintf(request->id, sizeof request->id, "%016llx", number * 0x9e3779b97f4a7c15ULL);
 }
 
-/* --- refusals before the body -------------------------------------------------------------------
- */
+/* --- refusals before the body ---------------------------------------------------------------- */
 
 /* False when the request ends with the answer that is now decided. */
 static bool admit(struct request *request, const struct header_facts *facts)
@@ -130,8 +127,8 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
     request->connection = connection;
     request->peer = peer;
     request->method = method_parse(method);
-    request->path = memory_grow(NULL, strlen(path) + 1);
-    strcpy(request->path, path);
+    size_t path_size = strlen(path) + 1;
+    request->path = memcpy(memory_grow(NULL, path_size), path, path_size);
     struct header_facts facts = {0};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &facts);
     request->client = address_client(&service->trusted, peer_address(peer),

@@ -26,21 +26,21 @@ struct parameter {
 };
 
 struct route {
-    enum method method; /* GET or POST; HEAD follows GET */
     /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment. */
     const char *path;
     void (*handle)(struct request *request, struct answer *answer);
     /* Before the body is read: false and *ANSWER when it is refused (spec 04: draining). May be
      * NULL. */
     bool (*admit)(struct request *request, struct answer *answer);
-    bool body; /* takes a run file */
-    enum cors cors;
-    enum rate_class rate;
     const char *summary;
     const char *success; /* "200 text" parted by |, for OpenAPI; the first is the usual one */
     const char *type;    /* of the usual answer */
     const struct parameter *query; /* ends with a NULL name; NULL: none */
     const enum error *errors;      /* ends with ERROR_COUNT; NULL: none of its own */
+    enum method method;            /* GET or POST; HEAD follows GET */
+    enum cors cors;
+    enum rate_class rate;
+    bool body; /* takes a run file */
 };
 extern const struct route routes[];
 extern const size_t route_count;
