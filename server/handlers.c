@@ -7,7 +7,7 @@
 #include "server/nonce.h"
 #include "server/waitroom.h"
 
-enum { FILTER_MOST = 256 };
+enum { FILTER_BYTES_MOST = 1024 };
 
 void handle_nonce(struct request *request, struct answer *answer)
 {
@@ -46,7 +46,7 @@ static bool read_filter(const struct request *request, struct board_filter *filt
         const char *value = request_query(request, table[i].name);
         if (!value || !*value)
             continue;
-        if (strlen(value) > FILTER_MOST * 4)
+        if (strlen(value) > FILTER_BYTES_MOST)
             return false;
         *table[i].field = value;
         *any = true;
