@@ -71,8 +71,8 @@ function harness(shape, run) {
   if (!series) return;
   const at = `${path}/series`;
   shape.get(series, at, 'id', (v) => isString(v) && v.length >= 1 && v.length <= 64, REQUIRED);
-  const count = shape.get(series, at, 'count', integer(1, 1000), REQUIRED);
-  shape.get(series, at, 'index', integer(1, count ?? 1000), REQUIRED);
+  shape.get(series, at, 'count', integer(1, 1000), REQUIRED);
+  shape.get(series, at, 'index', integer(1, isNumber(series.count) ? series.count : 1000), REQUIRED);
   shape.members(series, at, { cooldownMs: integer(0, 3_600_000), idleBeforeMs: integer(0, 2_592_000_000) });
 }
 
