@@ -61,7 +61,8 @@ export function deviceNames({ os, gpu, gpuModel }) {
   }
   const slug = model.toLowerCase().replace(/\((?:tm|r|c)\)/g, '').replace(/^mesa\s+/, '')
     .replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
-  return { deviceClass, deviceSubclass: slug === '' ? deviceClass : `${platform}/${slug}` };
+  const part = deviceClass.slice(0, deviceClass.indexOf('/')); // of the class: all that an old entry still has
+  return { deviceClass, deviceSubclass: slug === '' ? deviceClass : `${part}/${slug}` };
 }
 
 // Milliseconds since 1970 of a createdAt of the accepted form, NaN for any other text.
