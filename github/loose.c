@@ -109,7 +109,9 @@ static bool install(const struct repository *repository, const git_oid *id,
         arena_format(&arena, "%s/objects/tmp_obj_benchledger", repository->path);
     const char *folder = arena_format(&arena, "%s/objects/%.2s", repository->path, hex);
     const char *path = arena_format(&arena, "%s/%s", folder, hex + 2);
-    if (access(path, F_OK) == 0) /* perhaps by a process that was killed before it synced */
+    /* There already: renewed, so that no `git prune` takes it for old, and synced, in case whoever wrote
+     * it was killed before that. */
+    if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
         return sync_folder(repository, folder);
     if (!write_temporary(repository, temporary, packed))
         return false;
