@@ -4,7 +4,7 @@
 #include "validator/js.h"
 #include "validator/number.h"
 
-enum { FEW_KEYS = 8, LONGEST_TOKEN = NUMBER_PRINT_MAX };
+enum { FEW_KEYS = 8, LONGEST_TOKEN = NUMBER_PRINT_MAX, FIRST_ROOM = 256 };
 
 /* A container that is still open: where its children begin on the stack. */
 struct frame {
@@ -32,7 +32,7 @@ static bool fail(struct reader *reader, const char *at, const char *problem)
 static struct js_value *push(struct reader *reader)
 {
     if (reader->height == reader->room) {
-        reader->room = reader->room ? reader->room * 2 : 256;
+        reader->room *= 2;
         reader->stack = memory_grow(reader->stack, reader->room * sizeof *reader->stack);
     }
     return &reader->stack[reader->height++];
@@ -594,8 +594,10 @@ static void locate(const struct reader *reader, struct js_error *error)
 bool js_read(struct arena *arena, const char *text, size_t size, struct js_document *document,
              struct js_error *error)
 {
-    struct reader reader = {.arena = arena, .text = text, .at = text, .end = text + size};
+    struct reader reader = {
+        .arena = arena, .text = text, .at = text, .end = text + size, .room = FIRST_ROOM};
     bool read;
+    reader.stack = memory_grow(NULL, reader.room * sizeof *reader.stack);
     if (size > JS_TEXT_MAX) {
         read = fail(&reader, text, "the text is too large");
     } else {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "server/routes.h"
+#include "server/match.h"
 #include "tests/support/suite.h"
 
 static struct route_match match;
@@ -14,7 +14,7 @@ static const char *hit(enum method method, const char *path)
 START_TEST(routes__every_row_is_complete)
 {
     for (size_t i = 0; i < route_count; i++) {
-        ck_assert_ptr_nonnull(routes[i].handle);
+        ck_assert(routes[i].handle != NULL);
         ck_assert_ptr_nonnull(routes[i].summary);
         ck_assert_int_eq(strncmp(routes[i].success, "200 ", 4), 0);
         ck_assert(routes[i].method == METHOD_GET || routes[i].method == METHOD_POST);

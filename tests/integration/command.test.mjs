@@ -1,0 +1,91 @@
+// The command line of `serve`: help, configuration, refusals to start.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { command, startService } from '../support/service.mjs';
+
+function folderOf(t) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('help and version', async () => {
+  const help = await command(['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /serve/);
+  const serve = await command(['serve', '--help']);
+  assert.equal(serve.code, 0);
+  assert.match(serve.stdout, /--rate_limit[^]*default: 20/);
+  assert.match((await command(['serve', '--help-markdown'])).stdout, /^\| key \|/);
+  assert.equal((await command(['--version'])).code, 0);
+  assert.equal((await command(['no-such-command'])).code, 2);
+  assert.equal((await command([])).code, 2);
+});
+
+test('--check-config prints the values in effect with secrets masked', async (t) => {
+  const folder = folderOf(t);
+  const file = path.join(folder, 'serve.ini');
+  writeFileSync(file, '# how it is run here\nrate_limit = 7\nqueue_limit = 8 ; few\n');
+  const checked = await command(['serve', '--config', file, '--queue-limit', '9', '--check-config'], {
+    env: { BENCH_NONCE_SECRET: 'very secret', BENCHLEDGER_MAX_BODY: '5000' },
+  });
+  assert.equal(checked.code, 0, checked.stderr);
+  assert.match(checked.stdout, /^rate_limit = 7$/m);
+  assert.match(checked.stdout, /^queue_limit = 9$/m);
+  assert.match(checked.stdout, /^max_body = 5000$/m);
+  assert.match(checked.stdout, /nonce_secret: \*\*\*/);
+  assert.ok(!checked.stdout.includes('very secret'));
+  writeFileSync(file, 'rate_limit = 7\nlimit = 8\n');
+  const wrong = await command(['serve', '--config', file, '--check-config']);
+  assert.equal(wrong.code, 2);
+  assert.equal(wrong.stderr, `benchledger: ${file}:2: unknown key 'limit'\n`);
+});
+
+test('what cannot be served is refused with a reason', async (t) => {
+  const folder = folderOf(t);
+  const state = ['--state-dir', path.join(folder, 'state'), '--listen', '127.0.0.1:0'];
+  for (const [args, code, part] of [
+    [['--store', 'owner/name'], 2, /local/],
+    [['--store', 'https://git.example/a/b.git'], 2, /local/],
+    [['--trusted-proxies', '10.0.0.0/99'], 2, /10\.0\.0\.0\/99/],
+    [['--mmlu-key', path.join(folder, 'none.json')], 2, /none\.json/],
+    [['--nonce-secret', 'x'], 2, /command line/],
+    [['--listen', 'nowhere'], 1, /ADDR:PORT/],
+    [['--log-format', 'xml'], 2, /text json/],
+    [['--redis-url', 'redis://x'], 2, /not supported/]]) {
+    const ended = await command(['serve', ...state, ...args]);
+    assert.equal(ended.code, code, `${args}: ${ended.stderr}`);
+    assert.match(ended.stderr, part);
+  }
+});
+
+test('a second service on one store does not start; a taken port is told', async (t) => {
+  const service = await startService(t);
+  const other = folderOf(t);
+  const second = await command(['serve', '--listen', '127.0.0.1:0', '--state-dir', other, '--store',
+    service.store]);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /^benchledger: store: /m);
+  const taken = await command(['serve', '--listen', `127.0.0.1:${service.port}`, '--state-dir', other]);
+  assert.equal(taken.code, 1);
+  assert.match(taken.stderr, /in use/);
+  assert.equal((await service.json('/healthz')).status, 200);
+});
+
+test('missing folders are made, JSON logs are JSON', async (t) => {
+  const folder = folderOf(t);
+  const service = await startService(t, {
+    store: path.join(folder, 'deep', 'data.git'), config: { log_format: 'json', log_level: 'debug' },
+    args: ['--state-dir', path.join(folder, 'a', 'b', 'state')],
+  }).catch((error) => error);
+  if (service instanceof Error) assert.fail(service.message);
+  assert.ok(existsSync(path.join(folder, 'a', 'b', 'state')));
+  await service.json('/healthz?x="\\');
+  await service.stop();
+  const lines = service.log.trim().split('\n').filter((line) => !line.startsWith('listening on'));
+  assert.ok(lines.length >= 2);
+  for (const line of lines) assert.ok(JSON.parse(line).time, line);
+});
