@@ -11,7 +11,7 @@ clang-format --dry-run --Werror $sources
 for compiler in gcc clang; do
     build=build-lint-$compiler
     [ -d "$build" ] || CC=$compiler meson setup "$build" -Dwerror=true --buildtype=release >/dev/null
-    ninja -C "$build" | grep -E 'warning|error' && exit 1
+    ninja -C "$build" | grep -E '(warning|error):' && exit 1
     ninja -C "$build" >/dev/null
 done
 

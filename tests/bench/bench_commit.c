@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "github/commit.h"
@@ -107,17 +108,28 @@ static void close_dataset(struct dataset_under_test *test)
     catalogue_free(test->dataset.catalogue);
 }
 
-/* CPU seconds of one commit. */
-static double measure_one(struct dataset_under_test *test)
+/* Of all commits so far, in seconds. */
+struct spent {
+    double cpu, user; /* user: a share of cpu, the rest is the kernel's: files made and synced */
+};
+
+static double user_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+}
+
+static void measure_one(struct dataset_under_test *test, struct spent *spent)
 {
     struct store_error error;
     struct pending *pending = make_pending(test);
     test->at += 86400e3 / A_DAY;
-    double start = seconds(CLOCK_THREAD_CPUTIME_ID);
+    double start = seconds(CLOCK_THREAD_CPUTIME_ID), user = user_seconds();
     need(dataset_commit(&test->dataset, pending, &error), &error);
-    double spent = seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+    spent->cpu += seconds(CLOCK_THREAD_CPUTIME_ID) - start;
+    spent->user += user_seconds() - user;
     free_batch(pending);
-    return spent;
 }
 
 static void prepare(struct dataset_under_test *test, const char *path, unsigned runs)
@@ -137,23 +149,30 @@ static void prepare(struct dataset_under_test *test, const char *path, unsigned 
     fflush(stdout);
 }
 
+static void report(unsigned runs, const struct spent *spent)
+{
+    printf("%6u runs: %6.2f ms CPU per commit, of which %5.2f ms in user space\n", runs,
+           spent->cpu / MEASURED * 1e3, spent->user / MEASURED * 1e3);
+}
+
 int main(int argc, char **argv)
 {
     unsigned runs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : LARGE;
     struct dataset_under_test small = {0}, large = {0};
-    double few = 0, many = 0;
+    struct spent few = {0}, many = {0};
     scratch_begin();
     prepare(&small, scratch_path("small"), SMALL);
     prepare(&large, scratch_path("large"), runs ? runs : LARGE);
     for (int i = 0; i < MEASURED; i++) { /* in turn, so that the machine's moods meet both */
-        few += measure_one(&small);
-        many += measure_one(&large);
+        measure_one(&small, &few);
+        measure_one(&large, &many);
     }
-    printf("CPU per commit: %.2f ms with %d runs, %.2f ms with %u runs; ratio %.3f (goal: below "
-           "1.3)\n",
-           few / MEASURED * 1e3, SMALL, many / MEASURED * 1e3, runs, many / few);
+    report(SMALL, &few);
+    report(runs ? runs : LARGE, &many);
+    printf("ratio %.3f (goal: below 1.3), in user space %.3f\n", many.cpu / few.cpu,
+           many.user / few.user);
     close_dataset(&small);
     close_dataset(&large);
     scratch_end();
-    return many / few < 1.3 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return many.cpu / few.cpu < 1.3 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

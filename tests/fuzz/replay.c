@@ -13,6 +13,7 @@ int main(int count, char **arguments)
         FILE *file = fopen(arguments[i], "rb");
         if (!file) {
             perror(arguments[i]);
+            free(data);
             return 1;
         }
         size_t size = fread(data, 1, LARGEST, file);
