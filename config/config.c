@@ -197,7 +197,7 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
                        const char **file, enum config_outcome *outcome)
 {
     for (int i = 0; i < count; i++) {
-        struct flag flag = {0};
+        struct flag flag = {.value = NULL};
         if (!split_flag(loading, arguments[i], &flag))
             return false;
         if (!flag.value && outcome_flag(flag.name, outcome)) {

@@ -2,6 +2,7 @@
 // make one rule or check fail; `seal` puts nonce and digest in last.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { recompute } from '../bench/baseline.mjs';
 
 const KEY_FILE = new URL('../../server/data/tinymmlu-key.json', import.meta.url);
 const WORDS = ('the model writes one plain sentence after another so that a stream of words has ' +
@@ -85,6 +86,13 @@ function streamOf(time, chunkCount, chunkMs) {
   };
 }
 
+function burstOf(time) {
+  const startT = time.pass(5);
+  time.pass(1500);
+  const chunks = [{ t: time.pass(1), c: 0 }, { t: time.pass(1), c: 300 }, { t: time.pass(1), c: 25 }];
+  return { startT, chunks, endT: time.pass(2), text: 'so '.repeat(109).slice(0, 325), gates: [] };
+}
+
 const LLM_MODEL = {
   benchModelId: 'smollm2-135m', runtimeId: 'webllm',
   providerModelId: 'SmolLM2-135M-Instruct-q0f16-MLC', displayName: 'SmolLM2 135M (MLC q0f16)',
@@ -150,6 +158,19 @@ const CELLS = {
         details: Array.from({ length: 20 }, () => Math.round(time.random() * 1e4) / 1e4),
       },
     }),
+  // All text arrives in the last moment, as from a runtime that does not stream.
+  'llm-burst': (time, o) => cellOf('litert', LLM_MODEL, 'chat-pp512-tg128', 'llm-generate', 'wasm', {
+    load: loadOf(time), iterations: Array.from({ length: o.iterations }, () => burstOf(time)),
+  }),
+  // Measured, but the client itself found the output degenerate.
+  invalid: (time, o) => cellOf('webllm-f32', LLM_MODEL, 'chat-pp128-tg128', 'llm-generate', 'webgpu', {
+    status: 'invalid', load: loadOf(time), warmupMs: 95.2,
+    invalidReasons: ['degenerate output: fewer than 16 generated chars in a timed iteration'],
+    iterations: Array.from({ length: o.iterations }, () => {
+      const startT = time.pass(5);
+      return { startT, chunks: [], endT: time.pass(900), text: '', gates: ['degenerate-output'] };
+    }),
+  }),
   skipped: () => cellOf('wllama', LLM_MODEL, 'chat-pp128-tg128', 'llm-generate', 'unknown',
     { status: 'skipped', invalidReasons: ['runtime unavailable: no threads'] }),
   error: (time) => cellOf('wllama-webgpu', LLM_MODEL, 'chat-pp512-tg128', 'llm-generate', 'unknown', {
@@ -160,32 +181,16 @@ const CELLS = {
   }),
 };
 export const CELL_KINDS = Object.keys(CELLS);
-
-/** Median as spec 02 takes it, for client summaries. */
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const position = (sorted.length - 1) / 2;
-  const low = Math.floor(position);
-  return sorted[low] + (sorted[Math.ceil(position)] - sorted[low]) * (position - low);
-}
-
-function clientSummary(cell) {
-  const summary = { cellId: cell.cellId, status: cell.status };
-  if (cell.iterations.length && cell.iterations[0].count === 1)
-    summary.singleLatencyMs = {
-      n: cell.iterations.length, median: median(cell.iterations.map((i) => i.endT - i.startT)),
-    };
-  return summary;
-}
+const USUAL_KINDS = CELL_KINDS.filter((kind) => !['llm-burst', 'invalid'].includes(kind));
 
 /**
  * A run file without nonce and digest.
  * id, seed: equal arguments give equal files. cells: kinds of CELL_KINDS. pad: bytes of padding in a
- * field that nobody reads, to reach a size.
+ * field that nobody reads, to reach a size. Client summaries are those of the baseline.
  */
 export function makeRun({
   id, seed = 1, createdAt = '2026-01-15T12:00:00.000Z', protocol = 'localmode-bench/5',
-  schemaVersion = 3, suite = 'quick', cells = CELL_KINDS, iterations = 3, chunks = 40, chunkMs = 14,
+  schemaVersion = 3, suite = 'quick', cells = USUAL_KINDS, iterations = 3, chunks = 40, chunkMs = 14,
   embedMs = 55, platform = 'Linux', browser = 'Chrome', gpuVendor = 'nvidia',
   gpuModel = 'NVIDIA GeForce RTX 3060', pad = 0,
 } = {}) {
@@ -214,7 +219,7 @@ export function makeRun({
     fingerprint: { mflops: 596.98, n: 160, iterations: 44, durationMs: 603.7, checksum: -20.45 },
     cells: made,
     events: [{ t: 4990, type: 'suite-start' }, { t: time.pass(10), type: 'suite-end' }],
-    clientSummaries: made.map(clientSummary),
+    clientSummaries: recompute({ cells: made }),
   };
   if (pad) run.padding = 'x'.repeat(pad);
   return run;
