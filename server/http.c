@@ -18,7 +18,12 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-enum { CONNECTION_MEMORY = 32 * 1024, LIBRARY_CONNECTIONS = 1 << 20, STOP_STEP_MS = 5 };
+enum {
+    CONNECTION_MEMORY = 32 * 1024,
+    LIBRARY_CONNECTIONS = 1 << 20,
+    STOP_STEP_MS = 5,
+    RETRY_S = 5
+};
 
 struct http {
     struct service *service;
@@ -95,6 +100,14 @@ static enum MHD_Result receive(struct request *request, const char *data, size_t
 {
     peer_body(request->peer, size);
     body_receive(&request->body, data, size);
+    if (!request_account(request)) {
+        body_drain(&request->body);
+        request_account(request);
+        answer_error_retry(&request->answer, ERROR_BUSY, "Too many runs are on their way.",
+                           RETRY_S);
+        request->answer.close = true;
+        request->refused = true;
+    }
     bool dropped = request->body.state != BODY_KEEP;
     uint64_t most = (uint64_t)request->service->config->limits.drain_limit;
     return dropped && request->body.received > most ? MHD_NO : MHD_YES;

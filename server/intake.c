@@ -252,6 +252,7 @@ static bool step_commit(struct submission *submission)
     request_suspend(request); /* first: the store may be done before store_commit returns */
     store_commit(service->store, &change, waiting_done, request->waiting);
     body_drain(&request->body); /* frees the text: it is not needed while it waits */
+    request_account(request);
     return true;
 }
 
