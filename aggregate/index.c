@@ -1,5 +1,6 @@
 #include "aggregate/index.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ static struct buffer *add_open(struct index *index)
         index->open_room = index->open_room ? index->open_room * 2 : 4;
         index->open = memory_grow(index->open, index->open_room * sizeof *index->open);
     }
+    assert(index->open); /* there was room, or it was made */
     struct buffer *open = &index->open[index->open_count++];
     *open = (struct buffer){0};
     return open;

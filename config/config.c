@@ -30,6 +30,7 @@ static bool fail(struct loading *loading, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): set by va_start just above */
     vsnprintf(loading->error->message, sizeof loading->error->message, format, values);
     va_end(values);
     for (char *at = loading->error->message; *at; at++)
@@ -53,8 +54,7 @@ static bool set(struct loading *loading, const struct config_key *key, const cha
     return true;
 }
 
-/* --- file ---------------------------------------------------------------------------------------
- */
+/* --- file ------------------------------------------------------------------------------------ */
 
 static int file_pair(void *context, const char *section, const char *name, const char *text)
 {
@@ -118,8 +118,7 @@ static bool read_file(struct loading *loading, const char *path)
     return true;
 }
 
-/* --- environment --------------------------------------------------------------------------------
- */
+/* --- environment ----------------------------------------------------------------------------- */
 
 /* Unknown BENCHLEDGER_ variables are left alone: scripts around the service have their own. */
 static bool read_environment(struct loading *loading, char *const *environment)
@@ -141,8 +140,7 @@ static bool read_environment(struct loading *loading, char *const *environment)
     return true;
 }
 
-/* --- flags --------------------------------------------------------------------------------------
- */
+/* --- flags ----------------------------------------------------------------------------------- */
 
 struct flag {
     char name[64];     /* as a key, with underscores */
@@ -199,7 +197,7 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
                        const char **file, enum config_outcome *outcome)
 {
     for (int i = 0; i < count; i++) {
-        struct flag flag;
+        struct flag flag = {.value = NULL};
         if (!split_flag(loading, arguments[i], &flag))
             return false;
         if (!flag.value && outcome_flag(flag.name, outcome)) {
@@ -221,8 +219,7 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
     return true;
 }
 
-/* --- secrets from files -------------------------------------------------------------------------
- */
+/* --- secrets from files ---------------------------------------------------------------------- */
 
 static bool read_secret(struct loading *loading, const struct config_key *key, const char *path)
 {

@@ -51,7 +51,6 @@ enum config_type {
 
 struct config_key {
     const char *name;
-    enum config_type type;
     size_t offset;        /* of the field in struct config */
     const char *fallback; /* default, as it would stand in a file */
     int64_t least, most;  /* CONFIG_NUMBER */
@@ -59,6 +58,7 @@ struct config_key {
     const char *environment; /* NULL: BENCHLEDGER_<NAME> */
     const char *unit;        /* NULL: none */
     const char *help;
+    enum config_type type;
     bool limit;    /* a limit of spec 04 */
     bool zero_off; /* 0 lifts it */
     bool reserved; /* known to the specification, refused by this version when set */

@@ -9,7 +9,7 @@ static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL}
 #define AT(field) offsetof(struct config, field)
 #define LIMIT(field) offsetof(struct config, limits.field)
 
-enum { KIB = 1024, MIB = 1024 * KIB };
+#define MIB INT64_C(1048576)
 #define BYTES_MOST INT64_C(1099511627776)
 
 /* clang-format off */

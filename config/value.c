@@ -10,14 +10,24 @@
 
 enum { LIST_MOST = 256 };
 
+/* Where KEY's field begins. Reading and writing share it, so it gives up the const of a reader. */
+static void *field_of(const struct config *config, const struct config_key *key)
+{
+    union {
+        const char *read;
+        char *written;
+    } place = {(const char *)config + key->offset};
+    return place.written;
+}
+
 static char **text_field(const struct config *config, const struct config_key *key)
 {
-    return (char **)((uintptr_t)config + key->offset);
+    return field_of(config, key);
 }
 
 static char ***list_field(const struct config *config, const struct config_key *key)
 {
-    return (char ***)((uintptr_t)config + key->offset);
+    return field_of(config, key);
 }
 
 static char *copy(const char *text, size_t size)

@@ -5,11 +5,12 @@
 #include <time.h>
 
 #include "github/commit.h"
+#include "github/load.h"
 #include "github/lock.h"
 #include "validator/arena.h"
 
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
-enum { APPLY_TRIES = 20 };
+enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
 
 static double now_ms(void)
 {
@@ -35,85 +36,20 @@ static void take_entry(void *context, const struct index_entry *entry)
     tell_all(context, entry);
 }
 
-static bool load_segments(struct repository *repository, const git_oid *commit, struct index *index,
-                          index_tell tell, void *context, struct store_error *error)
+/* Runs that no index lists: one of our own would hide them for good. */
+static bool check_unlisted(struct dataset *dataset, const git_oid *commit,
+                           struct store_error *error)
 {
-    struct index_problem problem;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    for (size_t i = 0; i < index_segments(index); i++) {
-        char path[INDEX_PATH_MAX];
-        index_segment_path(i, path);
-        bytes.size = 0;
+    static const char *const folders[] = {"runs", "quarantine"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        git_oid tree;
         enum repository_found found =
-            repository_content(repository, commit, path, NULL, &bytes, error);
-        if (found == REPOSITORY_ABSENT)
-            return error_set(error, "the index is not whole: %s is missing", path);
-        if (found == REPOSITORY_FAULT)
-            return false;
-        if (!index_load_segment(index, i, bytes.data, bytes.size, tell, context, &problem))
-            return error_set(error, "the index cannot be read: %s", problem.message);
-    }
-    bytes.size = 0;
-    const char *summary = NULL;
-    if (index_wants_summary(index)) {
-        enum repository_found found =
-            repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
+            repository_folder(dataset->repository, commit, folders[i], &tree, error);
         if (found == REPOSITORY_FAULT)
             return false;
         if (found == REPOSITORY_FOUND)
-            summary = buffer_string(&bytes);
+            return error_set(error, "the dataset has runs but no index: run `benchledger index`");
     }
-    return index_load_end(index, summary, bytes.size, &problem) ||
-           error_set(error, "the index cannot be read: %s", problem.message);
-}
-
-/* An older dataset has only a summary, a new one nothing. */
-static bool load_archive(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                         index_tell tell, void *context, struct index **index,
-                         struct store_error *error)
-{
-    git_oid folder;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    enum repository_found segments =
-        repository_folder(repository, commit, INDEX_SEGMENTS_FOLDER, &folder, error);
-    if (segments == REPOSITORY_FAULT)
-        return false;
-    if (segments == REPOSITORY_FOUND)
-        return error_set(error, "the index is not whole: " INDEX_MANIFEST_PATH " is missing");
-    enum repository_found found =
-        repository_content(repository, commit, INDEX_SUMMARY_PATH, NULL, &bytes, error);
-    if (found != REPOSITORY_FOUND)
-        return found == REPOSITORY_ABSENT;
-    struct index_problem problem;
-    *index = index_new(summary_limit);
-    return index_load_archive(*index, buffer_string(&bytes), bytes.size, tell, context, &problem) ||
-           error_set(error, "the index cannot be read: %s", problem.message);
-}
-
-bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                        index_tell tell, void *context, struct index **out,
-                        struct store_error *error)
-{
-    struct buffer manifest BUFFER_SCOPE = {0};
-    struct index *index = NULL;
-    enum repository_found found =
-        repository_content(repository, commit, INDEX_MANIFEST_PATH, NULL, &manifest, error);
-    bool fine = false;
-    if (found == REPOSITORY_ABSENT) {
-        fine = load_archive(repository, commit, summary_limit, tell, context, &index, error);
-    } else if (found == REPOSITORY_FOUND) {
-        struct index_problem problem;
-        index = index_new(summary_limit);
-        fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
-        if (!fine)
-            error_set(error, "the index cannot be read: %s", problem.message);
-        fine = fine && load_segments(repository, commit, index, tell, context, error);
-    }
-    if (!fine) {
-        index_free(index);
-        return false;
-    }
-    *out = index;
     return true;
 }
 
@@ -123,18 +59,19 @@ static bool read_index(struct dataset *dataset, const git_oid *commit, bool star
                        struct store_error *error)
 {
     const struct store_listener *listener = &dataset->listener;
+    struct source source = source_commit(dataset->repository, commit);
     struct index *index = NULL;
     if (!start) {
-        if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, NULL, NULL,
-                                &index, error))
+        if (!load_index(&source, dataset->summary_limit, NULL, NULL, &index, error) ||
+            (!index && !check_unlisted(dataset, commit, error)))
             return false;
         index_free(index);
         index = NULL;
     }
     if (listener->reset)
         listener->reset(listener->context);
-    if (!dataset_load_index(dataset->repository, commit, dataset->summary_limit, take_entry,
-                            dataset, &index, error))
+    if (!load_index(&source, dataset->summary_limit, take_entry, dataset, &index, error) ||
+        (!index && !check_unlisted(dataset, commit, error)))
         return false;
     index_free(dataset->index);
     dataset->index = index ? index : index_new(dataset->summary_limit);
@@ -264,11 +201,36 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     git_oid tip;
     if (!repository_tip(dataset->repository, &tip, error))
         return false;
-    return git_oid_equal(&tip, &dataset->tip) || read_tip(dataset, &tip, false, error);
+    if (git_oid_equal(&tip, &dataset->tip))
+        return true;
+    /* What a commit holds does not get better by being read every second; the disk might. */
+    double now = now_ms();
+    if (git_oid_equal(&tip, &dataset->unreadable) && now - dataset->unreadable_ms < UNREADABLE_MS)
+        return error_set(error, "%s", dataset->unreadable_reason.message);
+    struct store_error reason = {""};
+    if (read_tip(dataset, &tip, false, &reason))
+        return true;
+    dataset->unreadable = tip;
+    dataset->unreadable_ms = now;
+    dataset->unreadable_reason = reason;
+    return error_set(error, "%s", reason.message);
 }
 
 /* --- applying changes
  * ----------------------------------------------------------------------------- */
+
+/* A run that the dataset holds; also a file that neither ledger nor index knows is not overwritten.
+ */
+static bool is_duplicate(struct dataset *dataset, const struct change *change, bool *duplicate,
+                         struct store_error *error)
+{
+    git_oid blob;
+    enum repository_found found = REPOSITORY_FOUND;
+    if (!catalogue_holds(dataset->catalogue, change->run_id))
+        found = repository_find(dataset->repository, &dataset->tip, change->path, &blob, error);
+    *duplicate = found == REPOSITORY_FOUND;
+    return found != REPOSITORY_FAULT;
+}
 
 /* Appends what is not a duplicate to ledger and index. */
 static bool append_batch(struct dataset *dataset, struct pending *batch, size_t *count,
@@ -277,7 +239,10 @@ static bool append_batch(struct dataset *dataset, struct pending *batch, size_t 
     *count = 0;
     for (struct pending *item = batch; item; item = item->next) {
         const struct change *change = &item->change;
-        if (catalogue_holds(dataset->catalogue, change->run_id)) {
+        bool duplicate = true;
+        if (!is_duplicate(dataset, change, &duplicate, error))
+            return false;
+        if (duplicate) {
             item->result.outcome = CHANGE_DUPLICATE;
             continue;
         }

@@ -27,6 +27,9 @@ struct dataset {
     git_oid ledger_tree, index_tree; /* zero: there is none */
     struct ledger ledger;
     struct index *index;
+    git_oid unreadable; /* a tip that could not be taken in, when and why */
+    double unreadable_ms;
+    struct store_error unreadable_reason;
 };
 
 /* Reads ledger and index at the tip, fills the catalogue, tells the listener everything. */
@@ -41,11 +44,5 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error);
  * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
  * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);
-
-/* Loads the index that COMMIT holds; *INDEX stays NULL when it holds none at all. TELL may be NULL.
- */
-bool dataset_load_index(struct repository *repository, const git_oid *commit, size_t summary_limit,
-                        index_tell tell, void *context, struct index **index,
-                        struct store_error *error);
 
 #endif

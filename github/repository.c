@@ -1,5 +1,6 @@
 #include "github/repository.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -370,9 +371,11 @@ bool repository_prepare(const char *path, const struct repository_author *author
     if (exists && !lock_clear_stale(path, LOCK_STALE_START_MS, error))
         return false;
     /* Under the lock once more: another process may have made it meanwhile. */
-    if (!repository && !repository_open(path, &repository, NULL) &&
-        (!initialise(path, error) || !repository_open(path, &repository, error)))
+    if (!repository && !repository_open(path, &repository, NULL) && !initialise(path, error))
         return false;
+    if (!repository && !repository_open(path, &repository, error))
+        return false;
+    assert(repository);
     if (!make_object_folders(repository->path, error) ||
         !begin_history(repository, author, licence, error))
         return false;

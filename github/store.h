@@ -40,7 +40,7 @@ struct store_options {
 
 /* Opens for `serve`: takes the lifelong lock, reads ledger and index, tells the listener all
  * entries, starts the writer. False when the dataset cannot be served: another process serves it,
- * its index cannot be read whole, its ledger chain is broken. */
+ * its index cannot be read whole or is missing where there are runs, its ledger chain is broken. */
 bool store_open(const struct store_options *options, struct store **store,
                 struct store_error *error);
 /* Commits what is queued, then stops. NULL is fine. */

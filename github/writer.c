@@ -78,7 +78,8 @@ static void commit_batch(struct writer *writer, struct pending *batch)
 {
     struct store_error error = {""};
     bool fine = dataset_commit(writer->dataset, batch, &error);
-    if (!fine && batch->next && repository_probe(writer->dataset->repository, NULL)) {
+    if (!fine && batch->next && repository_probe(writer->dataset->repository, NULL) &&
+        dataset_refresh(writer->dataset, NULL)) {
         commit_singly(writer, batch);
         return;
     }

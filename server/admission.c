@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "server/clock.h"
-#include "server/intake.h"
 
 static struct budget *kind_budget(struct service *service, bool flagged)
 {
@@ -29,8 +28,7 @@ void admission_refund(struct service *service, bool flagged, size_t bytes, int64
     budget_return(service->budgets.bytes, (int64_t)bytes, taken_ms);
 }
 
-/* --- before the body ----------------------------------------------------------------------------
- */
+/* --- before the body ------------------------------------------------------------------------- */
 
 static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)
 {
@@ -81,7 +79,7 @@ static bool admit_type(struct request *request, struct answer *answer)
     return true;
 }
 
-bool intake_admit(struct request *request, struct answer *answer)
+bool admission_admit(struct request *request, struct answer *answer)
 {
     if (request->match.route->rate == RATE_SUBMIT && !request->service->store) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);

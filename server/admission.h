@@ -4,6 +4,8 @@
 
 #include "server/request.h"
 
+/* Before the body: store, rate, declared size, type and encoding. False and the refusal. */
+bool admission_admit(struct request *request, struct answer *answer);
 /* Charges the global budgets for one run, all or none; false and *RETRY_S when one is used up. */
 bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
                       int64_t *retry_s);

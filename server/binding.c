@@ -11,6 +11,13 @@ static bool is_name(const char *text, size_t size)
     return size > 0 && size <= 100 && strspn(text, letters) >= size;
 }
 
+/* As bare repositories are called; no repository on GitHub may be. */
+static bool ends_in_git(const char *path)
+{
+    size_t size = strlen(path);
+    return size > 4 && strcmp(path + size - 4, ".git") == 0;
+}
+
 static bool is_folder(const char *path)
 {
     struct stat found;
@@ -28,7 +35,8 @@ enum binding binding_of(const char *store)
     const char *slash = strchr(store, '/'), *colon = strchr(store, ':');
     if (colon && (!slash || colon < slash))
         return BINDING_URL; /* host:path, as scp writes it */
-    if (slash && is_name(store, (size_t)(slash - store)) && is_name(slash + 1, strlen(slash + 1)))
+    if (slash && !ends_in_git(store) && is_name(store, (size_t)(slash - store)) &&
+        is_name(slash + 1, strlen(slash + 1)))
         return BINDING_HOSTED;
     return BINDING_LOCAL;
 }

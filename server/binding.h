@@ -10,7 +10,7 @@ enum binding {
     BINDING_URL,    /* any git URL, also user@host:path */
 };
 
-/* A path that could be an owner/name is one only when it exists or says so with a leading ./ */
+/* What could be a path and an owner/name is a path when it exists, ends in .git or begins with ./ */
 enum binding binding_of(const char *store);
 
 #endif

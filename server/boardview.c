@@ -17,7 +17,7 @@ struct cached {
 };
 
 struct boardview {
-    char **protocols; /* borrowed */
+    const char *const *protocols; /* borrowed */
     const char *repo;
     pthread_mutex_t board_mutex;   /* guards the boards, generated_at and version */
     struct board *board, *rebuilt; /* REBUILT: what follows a reset, shown when it has settled */
@@ -33,9 +33,9 @@ struct boardview *boardview_new(char *const *protocols, const char *repo)
 {
     struct boardview *view = memory_grow(NULL, sizeof *view);
     memset(view, 0, sizeof *view);
-    view->protocols = (char **)(uintptr_t)protocols;
+    view->protocols = (const char *const *)protocols;
     view->repo = repo;
-    view->board = board_new((const char *const *)protocols);
+    view->board = board_new(view->protocols);
     clock_iso(clock_wall_ms(), view->generated_at);
     pthread_mutex_init(&view->board_mutex, NULL);
     pthread_mutex_init(&view->cache_mutex, NULL);
@@ -62,15 +62,14 @@ void boardview_free(struct boardview *view)
     free(view);
 }
 
-/* --- fed by the store ---------------------------------------------------------------------------
- */
+/* --- fed by the store ------------------------------------------------------------------------ */
 
 static void told_reset(void *context)
 {
     struct boardview *view = context;
     pthread_mutex_lock(&view->board_mutex);
     board_free(view->rebuilt);
-    view->rebuilt = board_new((const char *const *)view->protocols);
+    view->rebuilt = board_new(view->protocols);
     pthread_mutex_unlock(&view->board_mutex);
 }
 
@@ -106,8 +105,7 @@ struct store_listener boardview_listener(struct boardview *view)
         .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
 }
 
-/* --- read ---------------------------------------------------------------------------------------
- */
+/* --- read ------------------------------------------------------------------------------------ */
 
 /* Filter and form as one text; the fields' lengths keep them apart. */
 static char *make_key(const struct board_filter *filter, bool csv)

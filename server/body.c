@@ -1,6 +1,7 @@
 #include "server/body.h"
 
 #include <stdlib.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "validator/arena.h"
@@ -51,7 +52,7 @@ static int inflate_step(struct body *body, z_stream *stream)
 static void receive_gzip(struct body *body, const char *data, size_t size)
 {
     z_stream *stream = body->inflater;
-    stream->next_in = (Bytef *)(uintptr_t)data;
+    stream->next_in = (const Bytef *)data;
     stream->avail_in = (uInt)size;
     while (stream->avail_in || !stream->avail_out) {
         if (body->member_ended) {

@@ -14,5 +14,7 @@ int check_command(int count, char **arguments);
 int digest_command(int count, char **arguments);
 int scrub_command(int count, char **arguments);
 int entry_command(int count, char **arguments);
+int index_command(int count, char **arguments);
+int rows_command(int count, char **arguments);
 
 #endif

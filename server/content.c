@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "validator/arena.h"
@@ -83,7 +84,7 @@ static void compress_content(struct content *content)
         return;
     uLong bound = deflateBound(&stream, content->size);
     char *gzip = memory_grow(NULL, bound);
-    stream.next_in = (Bytef *)content->data;
+    stream.next_in = (const Bytef *)content->data;
     stream.avail_in = (uInt)content->size;
     stream.next_out = (Bytef *)gzip;
     stream.avail_out = (uInt)bound;

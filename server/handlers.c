@@ -5,8 +5,9 @@
 #include "server/boardview.h"
 #include "server/clock.h"
 #include "server/nonce.h"
+#include "server/waitroom.h"
 
-enum { FILTER_MOST = 256 };
+enum { FILTER_BYTES_MOST = 1024 };
 
 void handle_nonce(struct request *request, struct answer *answer)
 {
@@ -45,7 +46,7 @@ static bool read_filter(const struct request *request, struct board_filter *filt
         const char *value = request_query(request, table[i].name);
         if (!value || !*value)
             continue;
-        if (strlen(value) > FILTER_MOST * 4)
+        if (strlen(value) > FILTER_BYTES_MOST)
             return false;
         *table[i].field = value;
         *any = true;
@@ -78,27 +79,36 @@ void handle_health(struct request *request, struct answer *answer)
     answer_end(&writer);
 }
 
+/* Why no run can be taken now; all that hold. */
+static size_t list_reasons(const struct service *service, struct js_writer *writer)
+{
+    struct store_error reason = {0};
+    size_t count = 0;
+    if (!service->store && ++count)
+        js_write_text(writer, "bench-store-unbound: no dataset is configured");
+    if (service->store && store_unready(service->store, &reason) && ++count)
+        js_write_text(writer, reason.message);
+    if (waitroom_queued(service->waitroom) >= service->config->limits.queue_limit && ++count)
+        js_write_text(writer, "queue-full: too many runs wait for their commit");
+    if (atomic_load(&service->stopping) && ++count)
+        js_write_text(writer, "stopping");
+    return count;
+}
+
 void handle_ready(struct request *request, struct answer *answer)
 {
-    struct store *store = request->service->store;
-    struct store_error reason = {0};
-    bool stopping = atomic_load(&request->service->stopping);
-    bool unready = !store || store_unready(store, &reason);
-    bool ready = !unready && !stopping;
+    BUFFER_SCOPE struct buffer reasons = {0};
+    struct js_writer list = {.out = &reasons};
+    js_write_begin(&list, '[');
+    bool ready = list_reasons(request->service, &list) == 0;
+    js_write_end(&list, ']');
     answer->status = ready ? 200 : 503;
     struct js_writer writer = {.out = &answer->body};
     js_write_begin(&writer, '{');
     js_write_key(&writer, "ok");
     js_write_bool(&writer, ready);
     js_write_key(&writer, "reasons");
-    js_write_begin(&writer, '[');
-    if (!store)
-        js_write_text(&writer, "bench-store-unbound: no dataset is configured");
-    else if (unready)
-        js_write_text(&writer, reason.message);
-    if (stopping)
-        js_write_text(&writer, "stopping");
-    js_write_end(&writer, ']');
+    js_write_raw(&writer, reasons.data, reasons.size);
     js_write_end(&writer, '}');
 }
 

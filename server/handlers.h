@@ -6,7 +6,6 @@
 
 void handle_nonce(struct request *request, struct answer *answer);
 void handle_leaderboard(struct request *request, struct answer *answer);
-void handle_run_status(struct request *request, struct answer *answer); /* runs.c */
 void handle_health(struct request *request, struct answer *answer);
 void handle_ready(struct request *request, struct answer *answer);
 void handle_openapi(struct request *request, struct answer *answer);

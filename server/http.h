@@ -1,4 +1,4 @@
-/* The HTTP library's side of the service: listening, threads, callbacks. */
+/* The HTTP library's side of the service: threads, callbacks, start and stop. */
 #ifndef BENCHLEDGER_SERVER_HTTP_H
 #define BENCHLEDGER_SERVER_HTTP_H
 
@@ -6,9 +6,6 @@
 
 struct http;
 
-/* Binds LISTEN ("ADDR:PORT", "[::1]:PORT", ":PORT"). False and a one-line *PROBLEM. BOUND is
- * ADDR:PORT with the real port. */
-bool http_listen(const char *listen, int *socket, char bound[128], char problem[256]);
 /* Serves on SOCKET, which it owns from now on. NULL when the library refuses. */
 struct http *http_start(struct service *service, int socket);
 /* For the waiting room: resumes a suspended connection. Any thread. */

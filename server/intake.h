@@ -8,8 +8,6 @@
 
 #include "server/request.h"
 
-/* Before the body: store, rate, declared size, type and encoding. */
-bool intake_admit(struct request *request, struct answer *answer);
 /* The steps from the body on. May leave the request suspended (STAGE_WAITING), and then neither
  * touches it afterwards nor may the caller. */
 void intake_submit(struct request *request, struct answer *answer);

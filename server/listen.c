@@ -1,3 +1,5 @@
+#include "server/listen.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -5,8 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "server/http.h"
 
 enum { BACKLOG = 1024 };
 
@@ -27,7 +27,7 @@ static bool split(const char *listen, char host[256], char port[8])
         return false;
     memcpy(host, listen, size);
     host[size] = '\0';
-    strcpy(port, colon + 1);
+    memcpy(port, colon + 1, strlen(colon + 1) + 1);
     return true;
 }
 
@@ -64,25 +64,25 @@ static void describe(int socket, char bound[128])
     snprintf(bound, 128, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-bool http_listen(const char *listen, int *socket, char bound[128], char problem[256])
+bool listen_open(const char *place, int *socket, char bound[128], char problem[256])
 {
     char host[256], port[8];
     struct addrinfo wish = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *places = NULL;
-    if (!split(listen, host, port)) {
-        snprintf(problem, 256, "listen: '%.60s' is not ADDR:PORT", listen);
+    if (!split(place, host, port)) {
+        snprintf(problem, 256, "listen: '%.60s' is not ADDR:PORT", place);
         return false;
     }
     int failed = getaddrinfo(*host ? host : NULL, port, &wish, &places);
     if (failed) {
-        snprintf(problem, 256, "listen: %.60s: %s", listen, gai_strerror(failed));
+        snprintf(problem, 256, "listen: %.60s: %s", place, gai_strerror(failed));
         return false;
     }
     bool done = false;
-    for (struct addrinfo *place = places; place && !done; place = place->ai_next)
-        done = bind_socket(place, socket);
+    for (struct addrinfo *each = places; each && !done; each = each->ai_next)
+        done = bind_socket(each, socket);
     if (!done)
-        snprintf(problem, 256, "listen: %.60s: %s", listen, strerror(errno));
+        snprintf(problem, 256, "listen: %.60s: %s", place, strerror(errno));
     freeaddrinfo(places);
     if (done)
         describe(*socket, bound);

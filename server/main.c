@@ -10,6 +10,8 @@ static const struct command commands[] = {
     {"digest", "print the digest of a run file", digest_command},
     {"scrub", "print a run file as it would be published", scrub_command},
     {"entry", "print the index entry of a run file", entry_command},
+    {"index", "rebuild the index of a dataset from its run files", index_command},
+    {"rows", "print the board rows of a dataset", rows_command},
 };
 
 static void print_usage(FILE *out)

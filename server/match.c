@@ -1,4 +1,4 @@
-#include "server/routes.h"
+#include "server/match.h"
 
 #include <stdio.h>
 #include <string.h>

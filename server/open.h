@@ -13,6 +13,5 @@ enum open_verdict {
 struct request *request_open(struct service *service, struct MHD_Connection *connection,
                              struct peer *peer, const char *method, const char *path,
                              enum open_verdict *verdict);
-void request_free(struct request *request);
 
 #endif

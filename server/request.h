@@ -11,7 +11,7 @@
 #include "server/address.h"
 #include "server/answer.h"
 #include "server/body.h"
-#include "server/routes.h"
+#include "server/match.h"
 #include "server/service.h"
 
 struct MHD_Connection;
@@ -45,6 +45,8 @@ struct request {
     struct outcome *outcome; /* STAGE_WAITING: what its answer needs; owned, see intake.h */
 };
 
+/* In the completion callback only. NULL is fine. */
+void request_free(struct request *request);
 /* A header of the request (the first of that name), a query parameter; NULL when absent. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);

@@ -1,8 +1,10 @@
 #include "server/routes.h"
 
+#include "server/admission.h"
 #include "server/files.h"
 #include "server/handlers.h"
 #include "server/intake.h"
+#include "server/runs.h"
 
 #define ERRORS(...) ((const enum error[]){__VA_ARGS__, ERROR_COUNT})
 
@@ -32,7 +34,7 @@ const struct route routes[] = {
      .cors = CORS_ORIGINS, .summary = "Issue a nonce for one submission",
      .success = "200 {nonce}", .errors = ERRORS(ERROR_STORE_UNBOUND)},
     {.method = METHOD_POST, .path = "/api/bench/submit", .handle = intake_submit,
-     .admit = intake_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
+     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
      .summary = "Submit a run file: verify, judge, scrub and commit it",
      .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion}",
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
@@ -41,7 +43,7 @@ const struct route routes[] = {
                       ERROR_RATE_LIMITED, ERROR_BUSY, ERROR_STORE_UNBOUND,
                       ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_POST, .path = "/api/bench/validate", .handle = intake_validate,
-     .admit = intake_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
+     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
      .summary = "Dry run of the same pipeline: nothing is stored",
      .success = "200 {ok, flagged, flags, summaries, rulesVersion, answersParsed, digest, removed, "
                 "path, entry}",
@@ -52,7 +54,7 @@ const struct route routes[] = {
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
      .success = "200 the snapshot|304 not modified", .query = board_query,
      .errors = ERRORS(ERROR_BAD_REQUEST)},
-    {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = handle_run_status,
+    {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = runs_status,
      .cors = CORS_PUBLIC, .summary = "What became of a submission",
      .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
                 "revision}",

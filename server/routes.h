@@ -25,40 +25,24 @@ struct parameter {
     const char *values; /* NULL or the allowed ones, parted by | */
 };
 
-enum { ROUTE_PARAMETERS = 3 };
-
 struct route {
-    enum method method; /* GET or POST; HEAD follows GET */
     /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment. */
     const char *path;
     void (*handle)(struct request *request, struct answer *answer);
     /* Before the body is read: false and *ANSWER when it is refused (spec 04: draining). May be
      * NULL. */
     bool (*admit)(struct request *request, struct answer *answer);
-    bool body; /* takes a run file */
-    enum cors cors;
-    enum rate_class rate;
     const char *summary;
     const char *success; /* "200 text" parted by |, for OpenAPI; the first is the usual one */
     const char *type;    /* of the usual answer */
     const struct parameter *query; /* ends with a NULL name; NULL: none */
     const enum error *errors;      /* ends with ERROR_COUNT; NULL: none of its own */
+    enum method method;            /* GET or POST; HEAD follows GET */
+    enum cors cors;
+    enum rate_class rate;
+    bool body; /* takes a run file */
 };
 extern const struct route routes[];
 extern const size_t route_count;
-
-/* What a path met: the first row that fits path and method. */
-struct route_match {
-    const struct route *route;
-    struct {
-        const char *text;
-        size_t size;
-    } parameters[ROUTE_PARAMETERS];
-    char allow[48];            /* methods of the path, for Allow; empty: no such path */
-    const struct route *first; /* the path's first row whatever the method, for its CORS kind */
-};
-void routes_match(const struct route *table, size_t count, enum method method, const char *path,
-                  struct route_match *match);
-enum method method_parse(const char *text);
 
 #endif

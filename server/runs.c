@@ -1,8 +1,9 @@
-/* GET /api/bench/runs/ID: what became of a submission. */
+#include "server/runs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/handlers.h"
+#include "server/request.h"
 
 static const char *status_name(enum run_status status)
 {
@@ -95,7 +96,7 @@ static void write_state(const struct request *request, struct answer *answer,
     answer_end(&writer);
 }
 
-void handle_run_status(struct request *request, struct answer *answer)
+void runs_status(struct request *request, struct answer *answer)
 {
     char id[RUN_ID_MAX + 1];
     struct run_state state = {0};

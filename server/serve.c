@@ -17,6 +17,7 @@
 #include "server/embedded.h"
 #include "server/files.h"
 #include "server/http.h"
+#include "server/listen.h"
 #include "server/log.h"
 #include "server/openapi.h"
 #include "server/service.h"
@@ -33,8 +34,7 @@ static bool complain(const char *what, const char *why)
     return false;
 }
 
-/* --- parts --------------------------------------------------------------------------------------
- */
+/* --- parts ----------------------------------------------------------------------------------- */
 
 /* mkdir -p. */
 static bool make_folder(const char *path)
@@ -191,8 +191,7 @@ static void empty(struct service *service)
     address_list_free(&service->trusted);
 }
 
-/* --- the command --------------------------------------------------------------------------------
- */
+/* --- the command ----------------------------------------------------------------------------- */
 
 /* Every connection is a descriptor: take what the system allows. */
 static void raise_descriptors(void)
@@ -223,7 +222,7 @@ static int run(struct service *service)
     fill(service);
     if (!open_store(service))
         return EXIT_START;
-    if (!http_listen(service->config->listen, &socket, bound, problem)) {
+    if (!listen_open(service->config->listen, &socket, bound, problem)) {
         complain(problem, NULL);
         return EXIT_START;
     }

@@ -19,6 +19,7 @@ struct waitroom {
     void (*resume)(void *connection);
     pthread_mutex_t mutex; /* guards the list and every waiting */
     struct waiting *first;
+    int64_t queued; /* not done yet, whether somebody still waits or not */
 };
 
 struct waitroom *waitroom_new(void (*resume)(void *connection))
@@ -47,6 +48,7 @@ struct waiting *waiting_new(struct waitroom *room, void *connection, int64_t dea
     if (waiting->next)
         waiting->next->previous = waiting;
     room->first = waiting;
+    room->queued++;
     pthread_mutex_unlock(&room->mutex);
     return waiting;
 }
@@ -80,6 +82,7 @@ void waiting_done(void *context, const struct change_result *result)
 {
     struct waiting *waiting = context;
     pthread_mutex_lock(&waiting->room->mutex);
+    waiting->room->queued--;
     if (!waiting->resumed) {
         waiting->result = *result;
         waiting->has_result = true;
@@ -101,6 +104,14 @@ void waiting_leave(struct waiting *waiting)
 {
     if (waiting)
         give_up_share(waiting);
+}
+
+int64_t waitroom_queued(struct waitroom *room)
+{
+    pthread_mutex_lock(&room->mutex);
+    int64_t queued = room->queued;
+    pthread_mutex_unlock(&room->mutex);
+    return queued;
 }
 
 void waitroom_expire(struct waitroom *room, int64_t now_ms)

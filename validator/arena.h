@@ -28,7 +28,7 @@ char *arena_format(struct arena *arena, const char *format, ...)
 void arena_free(struct arena *arena);
 
 /* realloc that ends the process instead of returning NULL. */
-void *memory_grow(void *block, size_t size);
+void *memory_grow(void *block, size_t size) __attribute__((returns_nonnull));
 
 #define ARENA_SCOPE __attribute__((cleanup(arena_free)))
 

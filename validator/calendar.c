@@ -80,12 +80,11 @@ bool calendar_read(struct text text, double *ms, int *year, int *month)
     if (y < 0 || mon < 1 || mon > 12 || day < 1 || day > days_in(y, mon) || hour < 0 || hour > 23 ||
         min < 0 || min > 59 || sec < 0 || sec > 59)
         return false;
-    double fraction = 0, weight = 100;
+    int fraction = 0;
     if (literal(&at, end, '.')) {
         const char *first = at;
-        for (; at < end && *at >= '0' && *at <= '9'; at++, weight /= 10)
-            if (weight >= 1) /* Date keeps milliseconds */
-                fraction += weight * (*at - '0');
+        for (int weight = 100; at < end && *at >= '0' && *at <= '9'; at++, weight /= 10)
+            fraction += weight * (*at - '0'); /* Date keeps milliseconds: the weight ends at 0 */
         if (at == first)
             return false;
     }

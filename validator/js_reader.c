@@ -4,7 +4,7 @@
 #include "validator/js.h"
 #include "validator/number.h"
 
-enum { FEW_KEYS = 8, LONGEST_TOKEN = NUMBER_PRINT_MAX };
+enum { FEW_KEYS = 8, LONGEST_TOKEN = NUMBER_PRINT_MAX, FIRST_ROOM = 256 };
 
 /* A container that is still open: where its children begin on the stack. */
 struct frame {
@@ -32,7 +32,7 @@ static bool fail(struct reader *reader, const char *at, const char *problem)
 static struct js_value *push(struct reader *reader)
 {
     if (reader->height == reader->room) {
-        reader->room = reader->room ? reader->room * 2 : 256;
+        reader->room *= 2;
         reader->stack = memory_grow(reader->stack, reader->room * sizeof *reader->stack);
     }
     return &reader->stack[reader->height++];
@@ -111,11 +111,9 @@ static bool skip_plain(struct reader *reader, bool *ascii)
 
 static bool read_hex4(struct reader *reader, unsigned *unit)
 {
-    if (reader->end - reader->at < 4)
-        return fail(reader, reader->end, "the string is not closed");
     *unit = 0;
     for (int i = 0; i < 4; i++) {
-        char c = *reader->at;
+        char c = reader->at < reader->end ? *reader->at : '\0';
         int digit = c >= '0' && c <= '9'   ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
@@ -596,8 +594,10 @@ static void locate(const struct reader *reader, struct js_error *error)
 bool js_read(struct arena *arena, const char *text, size_t size, struct js_document *document,
              struct js_error *error)
 {
-    struct reader reader = {.arena = arena, .text = text, .at = text, .end = text + size};
+    struct reader reader = {
+        .arena = arena, .text = text, .at = text, .end = text + size, .room = FIRST_ROOM};
     bool read;
+    reader.stack = memory_grow(NULL, reader.room * sizeof *reader.stack);
     if (size > JS_TEXT_MAX) {
         read = fail(&reader, text, "the text is too large");
     } else {

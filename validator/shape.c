@@ -141,7 +141,7 @@ void shape_fields(struct shape *shape, const struct js_value *object, const stru
         object = NULL;
     for (const struct field *field = fields; field->name; field++) {
         const struct js_value *value = find_field(shape, object, field);
-        if (field->offset != FIELD_CHECKED_ONLY)
+        if (target && field->offset != FIELD_CHECKED_ONLY)
             store_field(field, value, target);
         if (field->fields) {
             shape_enter(shape, field->name);

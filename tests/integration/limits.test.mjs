@@ -1,12 +1,13 @@
 // Every limit of spec 04 that stands before or around a body.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { makeRun, seal } from '../support/run.mjs';
-import { raw, sleep, startService } from '../support/service.mjs';
+import { BINARY, raw, sleep, startService } from '../support/service.mjs';
 
 const LIMIT = 4 * 1024 * 1024;
 const refused = (answer, status, code) => {
@@ -98,9 +99,8 @@ test('a gzip bomb is 413 and costs no memory', async (t) => {
   const noise = gzipSync(Buffer.alloc(LIMIT + 1, ' '));
   refused(await service.post(noise, { headers: { 'content-encoding': 'gzip' } }), 413,
     'payload-too-large');
-  const { readFileSync } = await import('node:fs');
   const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${service.child.pid}/status`, 'utf8'));
-  if (!process.env.ASAN_OPTIONS) assert.ok(Number(peak[1]) < 150000, `peak ${peak[1]} KiB`);
+  if (!readFileSync(BINARY).includes('__asan_init')) assert.ok(Number(peak[1]) < 150000, `peak ${peak[1]} KiB`);
 });
 
 test('types and encodings that are not known are 415', async (t) => {
@@ -125,13 +125,18 @@ test('two readings of where a body ends are refused and closed', async (t) => {
     'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
     'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length : 2\r\n\r\n{}', 'Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
+    'Content-Length: 2\r\n 3\r\n\r\n{}', 'Content-Length: +2\r\n\r\n{}', 'X Y: 1\r\n\r\n',
+    'Content-Length:\r\n\r\n{}', 'Content-Length: 2, 2\r\n\r\n{}',
     'Content-Length: -1\r\n\r\n', 'Content-Length: 2x\r\n\r\n{}',
     'Content-Length: 99999999999999999999999\r\n\r\n{}']) {
     const answer = await raw(service.port,
       [begin, framing, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n']);
     assert.ok(answer.closed, framing);
     assert.match(answer.text, /^HTTP\/1\.[01] 4\d\d /, framing);
-    assert.ok(!answer.text.includes('200 OK'), framing);
+    /* What follows is never read as a request of its own. */
+    for (const [status] of answer.text.matchAll(/HTTP\/1\.[01] \d+/g))
+      assert.match(status, / (400|413)$/, framing + answer.text);
   }
   const doubled = await raw(service.port, [begin, 'Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}']);
   assert.match(doubled.text, /^HTTP\/1.1 400 [^]*"code":"bad-request"/);

@@ -1,5 +1,7 @@
 // Many submissions at once, and an end in the middle of them.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
 import { test } from 'node:test';
 import { canonical, makeRun, seal, sha256 } from '../support/run.mjs';
 import { raw, readLedger, sleep, startService } from '../support/service.mjs';
@@ -128,4 +130,81 @@ test('a commit that takes too long is 503, never a false success', async (t) => 
     assert.ok(again.status === 200 || (again.status === 409 && again.body.same), again.body.code);
   }
   assert.equal(checkAgreement(service).length, 60);
+});
+
+/** Holds the store's commit lock, as `index` or another writer would, until released. */
+async function holdCommitLock(service) {
+  const holder = spawn('flock', [path.join(service.store, 'benchledger.lock'), 'sh', '-c',
+    'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await new Promise((resolve) => holder.stdout.once('data', resolve));
+  return () => new Promise((resolve) => {
+    holder.on('close', resolve);
+    holder.stdin.end('\n');
+  });
+}
+
+test('a submission waits suspended while another writer holds the store', async (t) => {
+  const service = await startService(t, {
+    config: { idle_timeout_s: 1, header_timeout_s: 1, threads: 1, queue_limit: 3 },
+  });
+  const sealed = await Promise.all(Array.from({ length: 6 }, async (_, i) =>
+    seal(makeRun({ id: `suspended-${number(i)}`, seed: i }), await service.nonce())));
+  const release = await holdCommitLock(service);
+  const first = service.post(sealed[0]);
+  await sleep(300); /* it is being committed now, the next three queue */
+  const queued = [1, 2, 3].map((i) => service.post(sealed[i]));
+  await sleep(300);
+  const full = await service.post(sealed[4]);
+  assert.equal(full.status, 503, JSON.stringify(full.body));
+  assert.equal(full.body.code, 'store-unavailable');
+  assert.ok(Number(full.headers.get('retry-after')) > 0);
+  const ready = await service.json('/readyz');
+  assert.equal(ready.status, 503);
+  assert.match(ready.body.reasons[0], /^queue-full/);
+  assert.equal((await service.json(`/api/bench/runs/${sealed[1].runId}`)).body.status, 'queued');
+  const same = await service.post(sealed[1]);
+  assert.equal(same.status, 409);
+  assert.equal(same.body.same, true);
+  assert.equal((await service.json('/api/bench/leaderboard')).status, 200); /* nobody else waits */
+  await sleep(2500); /* longer than the connection may idle */
+  await release();
+  for (const answer of await Promise.all([first, ...queued])) assert.equal(answer.status, 200);
+  assert.equal((await service.post(sealed[4])).status, 200); /* its nonce was given back */
+  assert.equal((await service.json('/readyz')).status, 200);
+  checkAgreement(service);
+});
+
+test('a client that goes away leaves its run and no trouble', async (t) => {
+  const service = await startService(t);
+  const release = await holdCommitLock(service);
+  const body = JSON.stringify(seal(makeRun({ id: 'orphan-run-001' }), await service.nonce()));
+  const left = await raw(service.port, ['POST /api/bench/submit HTTP/1.1\r\nHost: x\r\n',
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`, body],
+  { timeout: 300 });
+  assert.equal(left.text, '');
+  await release();
+  for (let i = 0; i < 100; i++) {
+    const state = await service.json('/api/bench/runs/orphan-run-001');
+    if (state.body.status === 'published') break;
+    await sleep(50);
+  }
+  assert.equal((await service.post(body)).body.same, true);
+  assert.deepEqual(await service.stop(), { code: 0, signal: null });
+});
+
+test('a wait that ends before the commit is 503, and the late commit counts', async (t) => {
+  const service = await startService(t, { config: { submit_wait_ms: 400 } });
+  const release = await holdCommitLock(service);
+  const run = seal(makeRun({ id: 'late-run-00001' }), await service.nonce());
+  const started = Date.now();
+  const answer = await service.post(run);
+  assert.equal(answer.status, 503);
+  assert.equal(answer.body.code, 'store-unavailable');
+  assert.ok(Date.now() - started < 2000);
+  /* The service stops while the commit is still held: it commits before it ends. */
+  const ended = service.stop();
+  await sleep(300);
+  await release();
+  assert.deepEqual(await ended, { code: 0, signal: null });
+  assert.equal(checkAgreement(service).length, 1);
 });

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "github/ledger.h"
+#include "github/load.h"
+#include "github/repository.h"
 #include "validator/js.h"
 
 static char folder[SCRATCH_PATH];
@@ -224,4 +227,78 @@ struct change_result scratch_submit(struct store *store, unsigned n, size_t entr
     }
     scratch_run_free(&run);
     return waiting.result;
+}
+
+/* --- checking a dataset
+ * --------------------------------------------------------------------------- */
+
+struct checking {
+    struct repository *repository;
+    struct ledger ledger;
+    struct scratch_counts *counts;
+    struct store_error error;
+};
+
+static void count_entry(void *context, const struct index_entry *entry)
+{
+    struct scratch_counts *counts = context;
+    (void)entry;
+    counts->entries++;
+}
+
+static void count_line(void *context, const struct ledger_line *line)
+{
+    struct scratch_counts *counts = context;
+    (void)line;
+    counts->lines++;
+}
+
+static bool count_file(void *context, const char *path, const git_oid *blob)
+{
+    struct checking *checking = context;
+    (void)path, (void)blob;
+    checking->counts->files++;
+    return true;
+}
+
+static bool check_day(void *context, const char *path, const git_oid *blob)
+{
+    struct checking *checking = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    return ledger_path_day(path, day) &&
+           repository_read(checking->repository, blob, &bytes, &checking->error) &&
+           ledger_read(&checking->ledger, day, buffer_string(&bytes), bytes.size, count_line,
+                       checking->counts, &checking->error);
+}
+
+static bool load_tip(struct checking *checking, const git_oid *tip, struct index **index)
+{
+    struct source source = source_commit(checking->repository, tip);
+    return load_index(&source, SIZE_MAX, count_entry, checking->counts, index, &checking->error);
+}
+
+void scratch_check(const char *path, struct scratch_counts *counts)
+{
+    struct checking checking = {.counts = counts};
+    struct store_error *error = &checking.error;
+    struct index *index = NULL;
+    git_oid tip;
+    *counts = (struct scratch_counts){0};
+    ledger_begin(&checking.ledger);
+    bool fine =
+        repository_open(path, &checking.repository, error) &&
+        repository_tip(checking.repository, &tip, error) &&
+        repository_list(checking.repository, &tip, "ledger", check_day, &checking, error) &&
+        repository_list(checking.repository, &tip, "runs", count_file, &checking, error) &&
+        repository_list(checking.repository, &tip, "quarantine", count_file, &checking, error) &&
+        load_tip(&checking, &tip, &index);
+    need(fine, error->message);
+    need(checking.ledger.seq == counts->lines, "ledger seq");
+    index_free(index);
+    ledger_free(&checking.ledger);
+    repository_close(checking.repository);
+    struct buffer said BUFFER_SCOPE = {0};
+    int status = scratch_shell(&said, "git -C %s fsck --strict --full --no-dangling 2>&1", path);
+    need(!status && !said.size, said.size ? buffer_string(&said) : "git fsck");
 }

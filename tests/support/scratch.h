@@ -37,4 +37,13 @@ struct store_options scratch_options(const char *path);
 /* Claims and commits run N; waits for the end. */
 struct change_result scratch_submit(struct store *store, unsigned n, size_t entry_size);
 
+/* Reads a dataset from scratch and ends the program when anything is wrong with it: the ledger
+ * chain, the index (segments, manifest and summary agree), `git fsck --strict`. */
+struct scratch_counts {
+    size_t entries; /* of the index */
+    size_t lines;   /* of the ledger */
+    size_t files;   /* under runs/ and quarantine/ */
+};
+void scratch_check(const char *path, struct scratch_counts *counts);
+
 #endif

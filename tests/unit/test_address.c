@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const char *client(const char *trusted, const char *peer, const char *for
     char copy[256];
     char *items[9] = {NULL};
     size_t count = 0;
-    strcpy(copy, trusted);
+    snprintf(copy, sizeof copy, "%s", trusted);
     for (char *item = strtok(copy, " "); item && count < 8; item = strtok(NULL, " "))
         items[count++] = item;
     struct address_list list;
@@ -95,7 +96,9 @@ START_TEST(address__blocks_are_checked)
     static const char *const bad[] = {"10.0.0.0/33", "10.0.0.0/",   "10.0.0.0/x",        "proxy",
                                       "::/129",      "10.0.0.0/-1", "::ffff:10.0.0.0/64"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *const items[] = {(char *)(uintptr_t)bad[i], NULL};
+        char text_of[64];
+        snprintf(text_of, sizeof text_of, "%s", bad[i]);
+        char *const items[] = {text_of, NULL};
         struct address_list list;
         const char *item = NULL;
         ck_assert(!address_list_parse(items, &list, &item));

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "server/body.h"
@@ -11,7 +12,7 @@ static size_t gzip(const char *data, size_t size, char *out)
 {
     z_stream stream = {0};
     ck_assert_int_eq(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    stream.next_in = (Bytef *)(uintptr_t)data;
+    stream.next_in = (const Bytef *)data;
     stream.avail_in = (uInt)size;
     stream.next_out = (Bytef *)out;
     stream.avail_out = ROOM;
@@ -98,8 +99,9 @@ START_TEST(body__corrupt_truncated_and_trailing_gzip_are_told)
         else if (what == 1)
             feed(&body, plain, sizeof plain, 10);
         else {
-            memcpy(packed + size, "rubbish that is no gzip member", 30);
-            feed(&body, packed, size + 30, 10);
+            static const char rubbish[] = "rubbish that is no gzip member";
+            memcpy(packed + size, rubbish, sizeof rubbish);
+            feed(&body, packed, size + sizeof rubbish, 10);
         }
         ck_assert_int_eq(body.state, BODY_CORRUPT);
         body_free(&body);

@@ -13,7 +13,7 @@ static enum config_outcome outcome;
 
 static void begin(void)
 {
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 
@@ -41,9 +41,11 @@ static void write_named(const char *name, const char *text)
 /* FILE text NULL: none. ENVIRONMENT and FLAG: one entry or NULL. */
 static bool load(const char *file, const char *environment, const char *flag)
 {
-    char path[256];
-    char *arguments[3] = {NULL}, *variables[2] = {(char *)(uintptr_t)environment, NULL};
+    char path[256], variable[512], argument[512];
+    char *arguments[3] = {NULL}, *variables[2] = {environment ? variable : NULL, NULL};
     int count = 0;
+    snprintf(variable, sizeof variable, "%s", environment ? environment : "");
+    snprintf(argument, sizeof argument, "%s", flag ? flag : "");
     config_free(&config);
     snprintf(path, sizeof path, "--config=%s/file", folder);
     if (file) {
@@ -51,7 +53,7 @@ static bool load(const char *file, const char *environment, const char *flag)
         arguments[count++] = path;
     }
     if (flag)
-        arguments[count++] = (char *)(uintptr_t)flag;
+        arguments[count++] = argument;
     return config_load(&config, count, arguments, variables, &outcome, &error);
 }
 
@@ -59,8 +61,8 @@ START_TEST(config__defaults_are_those_of_the_table)
 {
     ck_assert(load(NULL, NULL, NULL));
     ck_assert_int_eq(config.limits.rate_limit, 20);
-    ck_assert_int_eq(config.limits.max_body, 4 * 1024 * 1024);
-    ck_assert_int_eq(config.limits.drain_limit, 16 * 1024 * 1024);
+    ck_assert_int_eq(config.limits.max_body, 4194304);
+    ck_assert_int_eq(config.limits.drain_limit, 16777216);
     ck_assert_int_eq(config.limits.queue_limit, 10000);
     ck_assert_int_eq(config.limits.max_connections, 4096);
     ck_assert_int_eq(config.limits.max_connections_per_address, 64);

@@ -24,7 +24,7 @@ static bool take(struct ratelimit *limit, const char *client, int64_t now)
     struct address address = of(client);
     int64_t retry = 0;
     bool granted = ratelimit_take(limit, RATE_SUBMIT, &address, now, &retry);
-    ck_assert(granted || (retry > 0 && retry <= 61 * 60));
+    ck_assert(granted || (retry > 0 && retry <= 3660));
     return granted;
 }
 
@@ -51,7 +51,7 @@ START_TEST(ratelimit__retry_after_is_when_it_succeeds)
     ck_assert(take(limit, "192.0.2.1", START));
     ck_assert(take(limit, "192.0.2.1", START + 10 * MINUTE));
     ck_assert(!ratelimit_take(limit, RATE_SUBMIT, &client, START + 20 * MINUTE, &retry));
-    ck_assert_int_le(retry, 41 * 60);
+    ck_assert_int_le(retry, 2460);
     ck_assert(!take(limit, "192.0.2.1", START + 20 * MINUTE + (retry - 1) * 1000));
     ck_assert(take(limit, "192.0.2.1", START + 20 * MINUTE + retry * 1000));
     ratelimit_free(limit);

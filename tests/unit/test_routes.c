@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "server/routes.h"
+#include "server/match.h"
 #include "tests/support/suite.h"
 
 static struct route_match match;

@@ -5,12 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "aggregate/index.h"
-#include "github/dataset.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
-#include "validator/arena.h"
 
 enum { ENTRY = 400 };
 
@@ -41,68 +38,13 @@ static void reopen(void)
     open_store(scratch_options(scratch_path("data")));
 }
 
-static void count_entry(void *context, const struct index_entry *entry)
-{
-    (void)entry;
-    ++*(size_t *)context;
-}
-
-static void count_line(void *context, const struct ledger_line *line)
-{
-    (void)line;
-    ++*(size_t *)context;
-}
-
-struct ledger_check {
-    struct repository *repository;
-    struct ledger ledger;
-    size_t lines;
-};
-
-static bool check_day(void *context, const char *path, const git_oid *blob)
-{
-    struct ledger_check *check = context;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    char day[LEDGER_DAY + 1];
-    ck_assert(ledger_path_day(path, day));
-    ck_assert(repository_read(check->repository, blob, &bytes, &error));
-    ck_assert_msg(
-        ledger_read(&check->ledger, day, bytes.data, bytes.size, count_line, &check->lines, &error),
-        "%s", error.message);
-    return true;
-}
-
-/* Reads the dataset from scratch: chain, segments, summary, git's own check. */
+/* Reads the dataset from scratch: everything agrees on the number of runs. */
 static void check_dataset(size_t runs)
 {
-    struct repository *repository = NULL;
-    git_oid tip;
-    ck_assert(repository_open(scratch_path("data"), &repository, &error));
-    ck_assert(repository_tip(repository, &tip, &error));
-    struct ledger_check check = {.repository = repository};
-    ledger_begin(&check.ledger);
-    ck_assert(repository_list(repository, &tip, "ledger", check_day, &check, &error));
-    ck_assert_uint_eq(check.ledger.seq, check.lines);
-    ledger_free(&check.ledger);
-    struct index *index = NULL;
-    size_t entries = 0;
-    ck_assert_msg(
-        dataset_load_index(repository, &tip, 20000000, count_entry, &entries, &index, &error), "%s",
-        error.message);
-    ck_assert_uint_eq(entries, runs);
-    index_free(index);
-    repository_close(repository);
-    struct buffer said BUFFER_SCOPE = {0};
-    ck_assert_int_eq(scratch_shell(&said, "git -C %s fsck --strict --full 2>&1 | grep -v '^notice'",
-                                   scratch_path("data")),
-                     1);
-    ck_assert_msg(!said.size, "%s", buffer_string(&said));
-    said.size = 0;
-    ck_assert_int_eq(scratch_shell(&said,
-                                   "git -C %s ls-tree -r --name-only main runs quarantine | wc -l",
-                                   scratch_path("data")),
-                     0);
-    ck_assert_int_eq(atoi(buffer_string(&said)), (int)runs);
+    struct scratch_counts counts;
+    scratch_check(scratch_path("data"), &counts);
+    ck_assert_uint_eq(counts.entries, runs);
+    ck_assert_uint_eq(counts.files, runs);
 }
 
 START_TEST(store__makes_a_repository_on_first_use)
@@ -468,6 +410,30 @@ START_TEST(store__takes_an_older_archive_with_only_a_summary)
 }
 END_TEST
 
+START_TEST(store__does_not_hide_runs_that_no_index_lists)
+{
+    foreign_commit("mkdir -p runs/2026/02 && echo '{}' > runs/2026/02/other.json");
+    store_close(store);
+    store = NULL;
+    struct store_options options = scratch_options(scratch_path("data"));
+    ck_assert(!store_open(&options, &store, &error));
+    ck_assert_ptr_nonnull(strstr(error.message, "benchledger index"));
+}
+END_TEST
+
+START_TEST(store__does_not_overwrite_a_file_that_nobody_lists)
+{
+    struct buffer said BUFFER_SCOPE = {0};
+    struct scratch_run run;
+    scratch_run_make(&run, 1, ENTRY, false);
+    scratch_submit(store, 2, ENTRY);
+    buffer_format(&said, "mkdir -p runs/2026/02 && echo '{}' > %s", run.path);
+    foreign_commit(buffer_string(&said));
+    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_DUPLICATE);
+    scratch_run_free(&run);
+}
+END_TEST
+
 START_TEST(store__excludes_a_second_server)
 {
     struct store_options options = scratch_options(scratch_path("data"));
@@ -498,8 +464,15 @@ START_TEST(store__survives_git_gc)
     for (unsigned i = 0; i < 20; i++)
         scratch_submit(store, i, ENTRY);
     ck_assert_int_eq(scratch_shell(NULL, "git -C %s gc -q", scratch_path("data")), 0);
-    for (unsigned i = 20; i < 40; i++)
+    struct scratch_run run;
+    struct store_blob blob;
+    for (unsigned i = 20; i < 40; i++) {
         ck_assert_int_eq(scratch_submit(store, i, ENTRY).outcome, CHANGE_COMMITTED);
+        scratch_run_make(&run, i - 20, ENTRY, (i - 20) % 5 == 4);
+        ck_assert(store_read(store, run.path, true, &blob, &error));
+        store_blob_free(&blob);
+        scratch_run_free(&run);
+    }
     check_dataset(40);
 }
 END_TEST
@@ -599,6 +572,8 @@ Suite *test_suite(void)
         store__never_overwrites_an_unreadable_index,
         store__does_not_open_with_a_broken_ledger_or_index,
         store__takes_an_older_archive_with_only_a_summary,
+        store__does_not_hide_runs_that_no_index_lists,
+        store__does_not_overwrite_a_file_that_nobody_lists,
         store__excludes_a_second_server,
         store__clears_stale_git_locks_at_start,
         store__survives_git_gc,

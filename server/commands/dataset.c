@@ -1,0 +1,187 @@
+/* index and rows: commands about a whole dataset. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "aggregate/board.h"
+#include "aggregate/entry.h"
+#include "github/load.h"
+#include "github/rebuild.h"
+#include "server/command.h"
+#include "server/commands/offline.h"
+#include "server/commands/options.h"
+
+#define DATASET_HELP "DATASET is a plain folder with runs/, a work tree or a bare repository."
+
+enum { PROTOCOLS_MAX = 16 };
+
+/* --- index -------------------------------------------------------------------------------------- */
+
+/* One run file as any commit would index it: every archived protocol, flagged by its folder. */
+static bool index_file(void *context, const char *path, const char *bytes, size_t size,
+                       bool flagged, struct buffer *entry, struct store_error *why)
+{
+    ARENA_SCOPE struct arena arena = {0};
+    struct js_document document;
+    struct js_error error;
+    struct shape_errors errors;
+    struct verdict verdict;
+    struct policy policy = offline_policy(true);
+    (void)context;
+    if (!js_read(&arena, bytes, size, &document, &error)) {
+        snprintf(why->message, sizeof why->message, "is not JSON: %s (line %zu, column %zu)",
+                 error.message, error.line, error.column);
+        return false;
+    }
+    /* No answer key: verdicts are the folder's, and an entry does not depend on it. */
+    if (!validate(&arena, &document, &policy, NULL, &verdict, &errors)) {
+        snprintf(why->message, sizeof why->message, "%.200s %s", errors.items[0].path,
+                 errors.items[0].message);
+        return false;
+    }
+    entry_write(&verdict, flagged, path, entry);
+    return true;
+}
+
+static void complain(void *context, const char *path, const char *message)
+{
+    (void)context;
+    offline_complain(path, message);
+}
+
+static void print_result(const struct rebuild_result *result, bool dry_run)
+{
+    printf("runs %zu, flagged %zu, segments %zu", result->runs, result->flagged, result->segments);
+    if (!result->ledger)
+        printf(", no ledger");
+    else if (result->without_ledger)
+        printf(", without a ledger line %zu", result->without_ledger);
+    printf(", %s", !result->changed ? "unchanged" : dry_run ? "would change" : "written");
+    if (*result->commit)
+        printf(" in commit %s", result->commit);
+    putchar('\n');
+}
+
+int index_command(int count, char **arguments)
+{
+    static const struct manual manual = {
+        .usage = "index [OPTION]... DATASET",
+        .summary =
+            "Rebuilds index/ (segments, manifest, summary) from the run files.\n" DATASET_HELP
+            "\nIn a bare repository the result is committed.",
+        .exits = "  0  the index is what the files say (it was written, or nothing had to change)\n"
+                 "  2  refused: a file cannot be indexed, or the index would lose a run\n"
+                 "  3  the dataset cannot be read or written\n"
+                 "  64 wrong usage",
+        .operands_least = 1,
+        .operands_most = 1};
+    struct rebuild_options options = {.author = {"benchledger", "benchledger@localhost"},
+                                      .entry = index_file,
+                                      .complain = complain};
+    const struct option_row rows[] = {
+        {"dry-run", NULL, &options.dry_run, NULL, "do everything but the writing"},
+        {"allow-shrink", NULL, &options.allow_shrink, NULL,
+         "drop runs that have no file, replace an index that cannot be read"},
+        {"author-name", "NAME", NULL, &options.author.name, "of the commit in a bare repository"},
+        {"author-email", "MAIL", NULL, &options.author.email, "of the same commit"},
+        {0}};
+    int exit_code;
+    if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
+        return exit_code;
+    struct rebuild_result result;
+    struct store_error error = {""};
+    options.dataset = arguments[0];
+    switch (rebuild(&options, &result, &error)) {
+    case REBUILD_DONE:
+        print_result(&result, options.dry_run);
+        return OFFLINE_OK;
+    case REBUILD_REFUSED:
+        offline_complain(options.dataset, error.message);
+        return OFFLINE_REFUSED;
+    case REBUILD_FAILED:
+        break;
+    }
+    offline_complain(options.dataset, error.message);
+    return OFFLINE_UNREADABLE;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static void take_entry(void *context, const struct index_entry *entry)
+{
+    board_add(context, entry->json, entry->size);
+}
+
+static bool fill_board(const struct source *source, struct board *board, struct store_error *error)
+{
+    struct index *index = NULL;
+    if (!load_index(source, SIZE_MAX, take_entry, board, &index, error))
+        return false;
+    bool found = index != NULL;
+    index_free(index);
+    if (!found)
+        snprintf(error->message, sizeof error->message,
+                 "has no index: `benchledger index` makes one");
+    return found;
+}
+
+static bool open_and_fill(const char *dataset, struct board *board, struct store_error *error)
+{
+    REPOSITORY_SCOPE struct repository *repository = NULL;
+    ARENA_SCOPE struct arena arena = {0};
+    struct stat status;
+    git_oid tip;
+    if (stat(arena_format(&arena, "%s/runs", dataset), &status) == 0 ||
+        stat(arena_format(&arena, "%s/index", dataset), &status) == 0) {
+        struct source source = source_folder(dataset);
+        return fill_board(&source, board, error);
+    }
+    if (!repository_open(dataset, &repository, error) || !repository_tip(repository, &tip, error))
+        return false;
+    struct source source = source_commit(repository, &tip);
+    return fill_board(&source, board, error);
+}
+
+/* The items of a comma-parted LIST, copied into ARENA. */
+static const char *const *split(struct arena *arena, const char *list)
+{
+    const char **items = arena_clear_take(arena, PROTOCOLS_MAX + 1, sizeof *items);
+    size_t count = 0;
+    while (*list && count < PROTOCOLS_MAX) {
+        size_t size = strcspn(list, ",");
+        items[count++] = arena_copy(arena, list, size);
+        list += size + (list[size] == ',');
+    }
+    return (const char *const *)items;
+}
+
+int rows_command(int count, char **arguments)
+{
+    static const struct manual manual = {
+        .usage = "rows [OPTION]... DATASET",
+        .summary = "Prints the board rows of a dataset's index as a JSON array.\n" DATASET_HELP,
+        .exits = "  0  rows were printed\n"
+                 "  3  the index cannot be read\n"
+                 "  64 wrong usage",
+        .operands_least = 1,
+        .operands_most = 1};
+    const char *protocols = "localmode-bench/5,localmode-bench/4";
+    const struct option_row rows[] = {
+        {"protocols", "LIST", NULL, &protocols, "shown protocols, parted by commas"}, {0}};
+    int exit_code;
+    if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
+        return exit_code;
+    ARENA_SCOPE struct arena arena = {0};
+    BUFFER_SCOPE struct buffer out = {0};
+    struct store_error error = {""};
+    struct board *board = board_new(split(&arena, protocols));
+    if (open_and_fill(arguments[0], board, &error)) {
+        board_write_rows(board, NULL, &out);
+        exit_code = offline_output(out.data, out.size);
+    } else {
+        offline_complain(arguments[0], error.message);
+        exit_code = OFFLINE_UNREADABLE;
+    }
+    board_free(board);
+    return exit_code;
+}

@@ -1,0 +1,354 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate/index.h"
+#include "tests/support/suite.h"
+#include "validator/sha256.h"
+
+enum { NO_LIMIT = 1 << 30, FILES = 8 };
+
+/* What a dataset would hold: the files that an index gave. */
+static struct stored {
+    char path[INDEX_PATH_MAX];
+    struct buffer bytes;
+} stored[FILES];
+static struct index *subject;
+static struct index_problem problem;
+
+static void forget_files(void)
+{
+    for (size_t i = 0; i < FILES; i++) {
+        buffer_free(&stored[i].bytes);
+        stored[i].path[0] = '\0';
+    }
+}
+
+static struct buffer *file_of(const char *path)
+{
+    for (size_t i = 0; i < FILES; i++)
+        if (!strcmp(stored[i].path, path))
+            return &stored[i].bytes;
+    return NULL;
+}
+
+static size_t store_changes(void)
+{
+    size_t count = 0;
+    const struct index_file *files = index_changed(subject, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct buffer *file = file_of(files[i].path);
+        for (size_t free_slot = 0; !file; free_slot++) {
+            ck_assert_uint_lt(free_slot, FILES);
+            if (*stored[free_slot].path)
+                continue;
+            strcpy(stored[free_slot].path, files[i].path);
+            file = &stored[free_slot].bytes;
+        }
+        file->size = 0;
+        buffer_add(file, files[i].bytes, files[i].size);
+    }
+    index_settle(subject);
+    return count;
+}
+
+static void begin(void)
+{
+    subject = index_new(NO_LIMIT);
+}
+
+static void end(void)
+{
+    index_free(subject);
+    subject = NULL;
+    forget_files();
+}
+
+static void append_text(const char *entry)
+{
+    ck_assert(index_append(subject, entry, strlen(entry), &problem));
+}
+
+/* An entry of exactly SIZE bytes. */
+static void append_sized(unsigned n, size_t size, bool flagged)
+{
+    struct buffer entry BUFFER_SCOPE = {0};
+    buffer_format(&entry, "{\"runId\":\"run-%u\",\"flagged\":%s,\"fill\":\"", n,
+                  flagged ? "true" : "false");
+    ck_assert_uint_lt(entry.size + 2, size);
+    while (entry.size + 2 < size)
+        buffer_byte(&entry, 'x');
+    buffer_text(&entry, "\"}");
+    ck_assert(index_append(subject, entry.data, entry.size, &problem));
+}
+
+static bool load(size_t limit, index_tell tell, void *context)
+{
+    struct buffer *manifest = file_of(INDEX_MANIFEST_PATH), *summary = file_of(INDEX_SUMMARY_PATH);
+    index_free(subject);
+    subject = index_new(limit);
+    if (!index_load_manifest(subject, manifest->data, manifest->size, &problem))
+        return false;
+    for (size_t i = 0; i < index_segments(subject); i++) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i, path);
+        struct buffer *segment = file_of(path);
+        if (!index_load_segment(subject, i, segment->data, segment->size, tell, context, &problem))
+            return false;
+    }
+    return index_load_end(subject, summary ? summary->data : NULL, summary ? summary->size : 0,
+                          &problem);
+}
+
+static void assert_file(const char *path, const char *text)
+{
+    struct buffer *file = file_of(path);
+    ck_assert_ptr_nonnull(file);
+    ck_assert_str_eq(buffer_string(file), text);
+}
+
+START_TEST(index__writes_segment_summary_and_manifest)
+{
+    append_text("{\"runId\":\"a\",\"flagged\":true}");
+    append_text("{\"runId\":\"b\",\"flagged\":false}");
+    ck_assert_uint_eq(store_changes(), 3);
+    static const char array[] =
+        "[{\"runId\":\"a\",\"flagged\":true},{\"runId\":\"b\",\"flagged\":false}]";
+    assert_file("index/segments/00001.json", array);
+    assert_file(INDEX_SUMMARY_PATH, array);
+    char hash[SHA256_HEX + 1];
+    struct buffer manifest BUFFER_SCOPE = {0};
+    sha256_hex(array, strlen(array), hash);
+    buffer_format(
+        &manifest,
+        "{\"version\":1,\"segments\":[{\"path\":\"index/segments/00001.json\",\"entries\":2,"
+        "\"bytes\":%zu,\"sha256\":\"%s\"}],\"entries\":2,\"flagged\":1,"
+        "\"summaryComplete\":true,\"summaryEntries\":2}",
+        strlen(array), hash);
+    assert_file(INDEX_MANIFEST_PATH, buffer_string(&manifest));
+    ck_assert_uint_eq(store_changes(), 0);
+}
+END_TEST
+
+START_TEST(index__closes_a_segment_only_past_the_limit)
+{
+    for (size_t over = 0; over < 2; over++) {
+        index_free(subject);
+        subject = index_new(0);
+        append_sized(1, 500000, false);
+        store_changes();
+        append_sized(2, INDEX_SEGMENT_BYTES - 500000 - 3 + over, false); /* [ , ] */
+        store_changes();
+        ck_assert_uint_eq(index_segments(subject), 1 + over);
+        if (!over)
+            ck_assert_uint_eq(file_of("index/segments/00001.json")->size, INDEX_SEGMENT_BYTES);
+        append_sized(3, 100, false);
+        ck_assert_uint_eq(store_changes(), 2); /* the last segment and the manifest */
+        ck_assert_uint_eq(index_segments(subject), 2);
+        forget_files();
+    }
+}
+END_TEST
+
+START_TEST(index__writes_every_segment_that_a_batch_touched)
+{
+    append_sized(1, 300000, false);
+    store_changes();
+    for (unsigned n = 2; n < 9; n++)
+        append_sized(n, 300000, n == 3);
+    ck_assert_uint_eq(index_segments(subject), 3);
+    ck_assert_uint_eq(store_changes(), 5);
+    ck_assert(load(NO_LIMIT, NULL, NULL));
+    ck_assert_uint_eq(index_entries(subject), 8);
+    ck_assert_uint_eq(index_flagged(subject), 1);
+}
+END_TEST
+
+START_TEST(index__undoes_what_was_not_written)
+{
+    struct buffer manifest BUFFER_SCOPE = {0};
+    append_sized(1, 400000, false);
+    store_changes();
+    buffer_add(&manifest, file_of(INDEX_MANIFEST_PATH)->data, file_of(INDEX_MANIFEST_PATH)->size);
+    size_t count;
+    for (unsigned n = 2; n < 8; n++)
+        append_sized(n, 400000, true);
+    index_changed(subject, &count);
+    ck_assert_uint_gt(count, 3);
+    index_undo(subject);
+    index_changed(subject, &count);
+    ck_assert_uint_eq(count, 0);
+    append_sized(9, 400000, false);
+    index_undo(subject);
+    append_sized(2, 1000, false);
+    store_changes();
+    ck_assert(load(NO_LIMIT, NULL, NULL));
+    ck_assert_uint_eq(index_entries(subject), 2);
+    ck_assert_uint_eq(index_flagged(subject), 0);
+}
+END_TEST
+
+struct told {
+    size_t count, flagged;
+    struct buffer json;
+};
+static void take_entry(void *context, const struct index_entry *entry)
+{
+    struct told *told = context;
+    told->count++;
+    told->flagged += entry->flagged;
+    buffer_add(&told->json, entry->json, entry->size);
+    buffer_byte(&told->json, '\n');
+}
+
+START_TEST(index__goes_on_after_loading_as_if_it_had_not_stopped)
+{
+    for (unsigned n = 0; n < 30; n++) {
+        append_sized(n, 90000, n % 4 == 0);
+        store_changes();
+        struct told told = {0};
+        ck_assert_msg(load(NO_LIMIT, take_entry, &told), "%s", problem.message);
+        ck_assert_uint_eq(told.count, n + 1);
+        buffer_free(&told.json);
+    }
+    ck_assert_uint_eq(index_segments(subject), 3);
+    struct buffer *first = file_of("index/segments/00001.json");
+    ck_assert_uint_eq(first->size, 11 * 90000 + 12);
+    ck_assert(index_summary_complete(subject));
+}
+END_TEST
+
+START_TEST(index__stops_rewriting_the_summary_past_its_limit)
+{
+    index_free(subject);
+    subject = index_new(1000);
+    append_sized(1, 500, false);
+    append_sized(2, 497, false); /* [ , ] makes 1000 */
+    ck_assert_uint_eq(store_changes(), 3);
+    ck_assert_uint_eq(file_of(INDEX_SUMMARY_PATH)->size, 1000);
+    append_sized(3, 60, false);
+    ck_assert_uint_eq(store_changes(), 2);
+    ck_assert(!index_summary_complete(subject));
+    ck_assert_uint_eq(index_summary_entries(subject), 2);
+    ck_assert_ptr_nonnull(strstr(buffer_string(file_of(INDEX_MANIFEST_PATH)),
+                                 "\"entries\":3,\"flagged\":0,\"summaryComplete\":false,"
+                                 "\"summaryEntries\":2}"));
+    ck_assert(load(1000, NULL, NULL));
+    append_sized(4, 60, false);
+    ck_assert_uint_eq(store_changes(), 2);
+    ck_assert_uint_eq(index_summary_entries(subject), 2);
+    /* a limit that was raised does not make an old summary whole */
+    ck_assert(load(NO_LIMIT, NULL, NULL));
+    append_sized(5, 60, false);
+    ck_assert_uint_eq(store_changes(), 2);
+}
+END_TEST
+
+START_TEST(index__keeps_a_whole_summary_when_the_limit_was_lowered)
+{
+    append_sized(1, 500, false);
+    store_changes();
+    ck_assert(load(100, NULL, NULL));
+    ck_assert(index_summary_complete(subject));
+    append_sized(2, 50, false);
+    ck_assert_uint_eq(store_changes(), 2);
+    ck_assert(!index_summary_complete(subject));
+    ck_assert_uint_eq(index_summary_entries(subject), 1);
+}
+END_TEST
+
+START_TEST(index__gives_an_older_archive_its_segments)
+{
+    static const char old[] = "\n[ {\"runId\": \"a\", \"flagged\": true}, {\"runId\":\"b\"}]\n";
+    for (size_t limit = 10; limit <= 1000; limit += 990) {
+        struct told told = {0};
+        index_free(subject);
+        subject = index_new(limit);
+        ck_assert(index_load_archive(subject, old, strlen(old), take_entry, &told, &problem));
+        ck_assert_uint_eq(told.count, 2);
+        ck_assert_uint_eq(told.flagged, 1);
+        buffer_free(&told.json);
+        append_text("{\"runId\":\"c\"}");
+        index_undo(subject);
+        append_text("{\"runId\":\"d\"}");
+        ck_assert_uint_eq(store_changes(), limit > 10 ? 3 : 2);
+        assert_file("index/segments/00001.json",
+                    "[{\"runId\":\"a\",\"flagged\":true},{\"runId\":\"b\"},{\"runId\":\"d\"}]");
+        ck_assert_uint_eq(index_summary_entries(subject), limit > 10 ? 3 : 2);
+        ck_assert_int_eq(index_summary_complete(subject), limit > 10);
+        forget_files();
+    }
+}
+END_TEST
+
+START_TEST(index__refuses_what_is_not_whole)
+{
+    static const struct damage {
+        const char *path, *find, *put;
+    } damages[] = {
+        {INDEX_MANIFEST_PATH, "\"version\":1", "\"version\":2"},
+        {INDEX_MANIFEST_PATH, "\"entries\":2,\"flagged\"", "\"entries\":3,\"flagged\""},
+        {INDEX_MANIFEST_PATH, "\"flagged\":1", "\"flagged\":0"},
+        {INDEX_MANIFEST_PATH, "\"summaryEntries\":2", "\"summaryEntries\":1"},
+        {INDEX_MANIFEST_PATH, "00001", "00002"},
+        {INDEX_MANIFEST_PATH, "\"bytes\":", "\"bytez\":"},
+        {INDEX_MANIFEST_PATH, "\"entries\":2,\"bytes\"", "\"entries\":-,\"bytes\""},
+        {"index/segments/00001.json", "\"a\"", "\"b\""},
+        {"index/segments/00001.json", "]", " "},
+        {INDEX_SUMMARY_PATH, "\"a\"", "\"z\""},
+        {INDEX_SUMMARY_PATH, "]", "}"},
+    };
+    append_text("{\"runId\":\"a\",\"flagged\":true}");
+    append_text("{\"runId\":\"b\",\"flagged\":false}");
+    store_changes();
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct buffer *file = file_of(damages[i].path);
+        char *place = strstr((char *)(uintptr_t)buffer_string(file), damages[i].find);
+        ck_assert_ptr_nonnull(place);
+        char kept[64];
+        size_t size = strlen(damages[i].find);
+        memcpy(kept, place, size);
+        memcpy(place, damages[i].put, size);
+        ck_assert_msg(!load(NO_LIMIT, NULL, NULL), "%zu", i);
+        memcpy(place, kept, size);
+        ck_assert(load(NO_LIMIT, NULL, NULL));
+    }
+    ck_assert(!index_load_archive(subject, "[{}]", 4, NULL, NULL, &problem));
+    ck_assert(!index_load_archive(subject, "{}", 2, NULL, NULL, &problem));
+    ck_assert(!index_append(subject, "{\"runId\":1}", 11, &problem));
+}
+END_TEST
+
+START_TEST(index__writes_an_empty_index)
+{
+    ck_assert_uint_eq(store_changes(), 2);
+    assert_file(INDEX_SUMMARY_PATH, "[]");
+    ck_assert(load(NO_LIMIT, NULL, NULL));
+    append_text("{\"runId\":\"a\"}");
+    ck_assert_uint_eq(store_changes(), 3);
+    assert_file(INDEX_SUMMARY_PATH, "[{\"runId\":\"a\"}]");
+}
+END_TEST
+
+Suite *test_suite(void)
+{
+    const TTest *const tests[] = {
+        index__writes_segment_summary_and_manifest,
+        index__closes_a_segment_only_past_the_limit,
+        index__writes_every_segment_that_a_batch_touched,
+        index__undoes_what_was_not_written,
+        index__goes_on_after_loading_as_if_it_had_not_stopped,
+        index__stops_rewriting_the_summary_past_its_limit,
+        index__keeps_a_whole_summary_when_the_limit_was_lowered,
+        index__gives_an_older_archive_its_segments,
+        index__refuses_what_is_not_whole,
+        index__writes_an_empty_index,
+    };
+    Suite *suite = suite_create("index");
+    TCase *cases = tcase_create("index");
+    tcase_add_checked_fixture(cases, begin, end);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(cases, tests[i]);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
