@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "github/lock.h"
+#include "github/loose.h"
 #include "github/repository.h"
+#include "github/tree.h"
 #include "validator/arena.h"
 
 enum { LOCKED_TRIES = 3 };
@@ -16,6 +18,8 @@ enum { LOCKED_TRIES = 3 };
  * ones). */
 static bool sync_object_folders(struct repository *repository, struct store_error *error)
 {
+    if (repository->unsynced)
+        return true;
     struct arena arena ARENA_SCOPE = {0};
     const char *objects = arena_format(&arena, "%s/objects", repository->path);
     int fd = open(objects, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -27,23 +31,20 @@ static bool sync_object_folders(struct repository *repository, struct store_erro
     return fine;
 }
 
-static bool write_tree(struct repository *repository, git_tree *baseline,
+static bool write_tree(struct repository *repository, const git_oid *baseline,
                        const struct repository_file *files, size_t count, git_oid *tree,
                        struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
-    git_tree_update *updates = arena_clear_take(&arena, count, sizeof *updates);
+    struct tree_edit *edits = arena_clear_take(&arena, count, sizeof *edits);
     for (size_t i = 0; i < count; i++) {
-        updates[i].action = files[i].bytes ? GIT_TREE_UPDATE_UPSERT : GIT_TREE_UPDATE_REMOVE;
-        updates[i].filemode = GIT_FILEMODE_BLOB;
-        updates[i].path = files[i].path;
-        if (files[i].bytes && git_blob_create_from_buffer(&updates[i].id, repository->git,
-                                                          files[i].bytes, files[i].size))
-            return error_git(error, "cannot store %s", files[i].path);
+        edits[i].path = files[i].path;
+        edits[i].remove = !files[i].bytes;
+        if (files[i].bytes && !loose_write(repository, GIT_OBJECT_BLOB, files[i].bytes,
+                                           files[i].size, LOOSE_DEFLATED, &edits[i].blob, error))
+            return false;
     }
-    if (git_tree_create_updated(tree, repository->git, baseline, count, updates))
-        return error_git(error, "cannot store the folders of a commit");
-    return true;
+    return tree_update(repository, baseline, edits, count, tree, error);
 }
 
 /* git_commit_create wants its parent as an object. */
@@ -52,12 +53,11 @@ static bool write_commit(struct repository *repository, git_commit *parent,
                          const struct repository_author *author, const char *message,
                          git_oid *commit, struct store_error *error)
 {
-    git_tree *baseline = NULL, *tree = NULL;
+    git_tree *tree = NULL;
     git_signature *signature = NULL;
     git_oid tree_id;
-    bool fine = !parent || !git_commit_tree(&baseline, parent) ||
-                error_git(error, "cannot read the tree of the tip");
-    fine = fine && write_tree(repository, baseline, files, count, &tree_id, error);
+    bool fine = write_tree(repository, parent ? git_commit_tree_id(parent) : NULL, files, count,
+                           &tree_id, error);
     if (fine && (git_tree_lookup(&tree, repository->git, &tree_id) ||
                  git_signature_now(&signature, author->name, author->email)))
         fine = error_git(error, "cannot prepare a commit");
@@ -67,7 +67,6 @@ static bool write_commit(struct repository *repository, git_commit *parent,
         fine = error_git(error, "cannot store a commit");
     git_signature_free(signature);
     git_tree_free(tree);
-    git_tree_free(baseline);
     return fine && sync_object_folders(repository, error);
 }
 

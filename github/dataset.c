@@ -7,6 +7,7 @@
 #include "github/commit.h"
 #include "github/load.h"
 #include "github/lock.h"
+#include "github/tree.h"
 #include "validator/arena.h"
 
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
@@ -164,8 +165,9 @@ static bool folder_id(struct dataset *dataset, const git_oid *commit, const char
 static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
                      struct store_error *error)
 {
-    git_oid ledger_tree, index_tree;
-    if (!folder_id(dataset, commit, "ledger", &ledger_tree, error) ||
+    git_oid ledger_tree, index_tree, root;
+    if (!repository_root(dataset->repository, commit, &root, error) ||
+        !folder_id(dataset, commit, "ledger", &ledger_tree, error) ||
         !folder_id(dataset, commit, "index", &index_tree, error))
         return false;
     if (!git_oid_equal(&ledger_tree, &dataset->ledger_tree)) {
@@ -179,6 +181,7 @@ static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
         dataset->index_tree = index_tree;
     }
     dataset->tip = *commit;
+    dataset->root = root;
     return true;
 }
 
@@ -201,7 +204,7 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     git_oid tip;
     if (!repository_tip(dataset->repository, &tip, error))
         return false;
-    if (git_oid_equal(&tip, &dataset->tip))
+    if (git_oid_equal(&tip, &dataset->tip) && !git_oid_is_zero(&dataset->root))
         return true;
     /* What a commit holds does not get better by being read every second; the disk might. */
     double now = now_ms();
@@ -227,7 +230,7 @@ static bool is_duplicate(struct dataset *dataset, const struct change *change, b
     git_oid blob;
     enum repository_found found = REPOSITORY_FOUND;
     if (!catalogue_holds(dataset->catalogue, change->run_id))
-        found = repository_find(dataset->repository, &dataset->tip, change->path, &blob, error);
+        found = tree_find(dataset->repository, &dataset->root, change->path, &blob, error);
     *duplicate = found == REPOSITORY_FOUND;
     return found != REPOSITORY_FAULT;
 }
@@ -289,9 +292,11 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
     ledger_settle(&dataset->ledger);
     index_settle(dataset->index);
     dataset->tip = *commit;
-    /* Should this fail, the next refresh reads what it need not have read. */
-    folder_id(dataset, commit, "ledger", &dataset->ledger_tree, NULL);
-    folder_id(dataset, commit, "index", &dataset->index_tree, NULL);
+    memset(&dataset->root, 0, sizeof dataset->root); /* should this fail, all is read again */
+    if (repository_root(dataset->repository, commit, &dataset->root, NULL)) {
+        tree_find(dataset->repository, &dataset->root, "ledger", &dataset->ledger_tree, NULL);
+        tree_find(dataset->repository, &dataset->root, "index", &dataset->index_tree, NULL);
+    }
     double now = now_ms();
     for (struct pending *item = batch; item; item = item->next) {
         if (item->result.outcome != CHANGE_COMMITTED)

@@ -23,7 +23,7 @@ struct dataset {
     struct store_listener listener;
     size_t summary_limit;
 
-    git_oid tip;
+    git_oid tip, root;               /* the commit and its tree */
     git_oid ledger_tree, index_tree; /* zero: there is none */
     struct ledger ledger;
     struct index *index;

@@ -13,6 +13,7 @@
 
 #include "github/commit.h"
 #include "github/lock.h"
+#include "github/tree.h"
 #include "validator/arena.h"
 
 enum { PATH_DEPTH_MAX = 16 };
@@ -36,7 +37,7 @@ bool repository_open(const char *path, struct repository **out, struct store_err
 {
     need_libgit2();
     struct repository *repository REPOSITORY_SCOPE = memory_grow(NULL, sizeof *repository);
-    *repository = (struct repository){0};
+    *repository = (struct repository){.trees = tree_cache_new()};
     unsigned flags = GIT_REPOSITORY_OPEN_NO_SEARCH;
     if (git_repository_open_ext(&repository->git, path, flags, NULL))
         return error_git(error, "cannot open the repository %s", path);
@@ -70,6 +71,7 @@ void repository_close(struct repository *repository)
     if (!repository)
         return;
     git_repository_free(repository->git);
+    tree_cache_free(repository->trees);
     free(repository->path);
     free(repository);
 }
@@ -84,6 +86,17 @@ bool repository_tip(struct repository *repository, git_oid *commit, struct store
     int failed = git_reference_name_to_id(commit, repository->git, repository->branch);
     if (failed)
         return error_git(error, "cannot read %s of %s", repository->branch, repository->path);
+    return true;
+}
+
+bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
+                     struct store_error *error)
+{
+    git_commit *object = NULL;
+    if (git_commit_lookup(&object, repository->git, commit))
+        return error_git(error, "cannot read a commit of %s", repository->path);
+    *tree = *git_commit_tree_id(object);
+    git_commit_free(object);
     return true;
 }
 

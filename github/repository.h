@@ -14,10 +14,14 @@
 
 enum { DATASET_FORMAT_VERSION = 1, REPOSITORY_BRANCH_MAX = 256 };
 
+struct tree_cache;
+
 struct repository {
     git_repository *git;
     char *path;                         /* the git directory, without a final slash */
     char branch[REPOSITORY_BRANCH_MAX]; /* full name: what HEAD points to */
+    struct tree_cache *trees;           /* of the commits that were made, tree.h */
+    bool unsynced;                      /* nothing is fsynced: for benchmarks that generate data */
 };
 
 struct repository_author {
@@ -41,6 +45,9 @@ enum repository_found { REPOSITORY_FAULT, REPOSITORY_ABSENT, REPOSITORY_FOUND };
 
 /* The commit at the tip. */
 bool repository_tip(struct repository *repository, git_oid *commit, struct store_error *error);
+/* The tree of COMMIT. */
+bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
+                     struct store_error *error);
 /* The blob at PATH in COMMIT. */
 enum repository_found repository_find(struct repository *repository, const git_oid *commit,
                                       const char *path, git_oid *blob, struct store_error *error);

@@ -6,14 +6,14 @@
 #include "config/config.h"
 #include "tests/support/suite.h"
 
-static char folder[] = "/tmp/benchledger-config-XXXXXX";
+static char folder[64];
 static struct config config;
 static struct config_error error;
 static enum config_outcome outcome;
 
 static void begin(void)
 {
-    memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
+    snprintf(folder, sizeof folder, "/tmp/benchledger-config-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
 }
 

@@ -1,0 +1,136 @@
+#include "github/loose.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "validator/arena.h"
+
+enum { HEADER_MAX = 32 };
+
+static bool hash_object(const char *header, size_t header_size, const char *data, size_t size,
+                        git_oid *id)
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    unsigned got = 0;
+    bool fine = context && EVP_DigestInit_ex(context, EVP_sha1(), NULL) &&
+                EVP_DigestUpdate(context, header, header_size) &&
+                EVP_DigestUpdate(context, data, size) &&
+                EVP_DigestFinal_ex(context, id->id, &got) && got == GIT_OID_RAWSZ;
+    EVP_MD_CTX_free(context);
+    return fine;
+}
+
+static bool pack_object(const char *header, size_t header_size, const char *data, size_t size,
+                        enum loose_packing packing, struct buffer *out)
+{
+    z_stream stream = {0};
+    if (size > UINT32_MAX / 2 || deflateInit(&stream, (int)packing) != Z_OK)
+        return false;
+    size_t room = deflateBound(&stream, (uLong)(header_size + size));
+    stream.next_out = (Bytef *)buffer_reserve(out, room);
+    stream.avail_out = (uInt)room;
+    stream.next_in = (z_const Bytef *)(uintptr_t)header;
+    stream.avail_in = (uInt)header_size;
+    int result = deflate(&stream, Z_NO_FLUSH);
+    stream.next_in = (z_const Bytef *)(uintptr_t)data;
+    stream.avail_in = (uInt)size;
+    if (result == Z_OK)
+        result = deflate(&stream, Z_FINISH);
+    out->size += stream.total_out;
+    deflateEnd(&stream);
+    return result == Z_STREAM_END;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t put = write(fd, bytes, size);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0) {
+            bytes += put;
+            size -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+/* The name under which a file grows; `git prune` clears such names away. Under the commit lock it is ours
+ * alone, and what a killed process left under it goes. */
+static int open_temporary(const char *path)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fd = open(path, flags, 0444);
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+        fd = open(path, flags, 0444);
+    return fd;
+}
+
+static bool write_temporary(const struct repository *repository, const char *path,
+                            const struct buffer *packed)
+{
+    int fd = open_temporary(path);
+    if (fd < 0)
+        return false;
+    bool fine =
+        write_all(fd, packed->data, packed->size) && (repository->unsynced || fsync(fd) == 0);
+    int problem = errno;
+    close(fd);
+    if (!fine)
+        unlink(path);
+    errno = problem;
+    return fine;
+}
+
+static bool sync_folder(const struct repository *repository, const char *path)
+{
+    if (repository->unsynced)
+        return true;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool fine = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return fine;
+}
+
+static bool install(const struct repository *repository, const git_oid *id,
+                    const struct buffer *packed)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    char hex[GIT_OID_HEXSZ + 1];
+    git_oid_tostr(hex, sizeof hex, id);
+    const char *temporary =
+        arena_format(&arena, "%s/objects/tmp_obj_benchledger", repository->path);
+    const char *folder = arena_format(&arena, "%s/objects/%.2s", repository->path, hex);
+    const char *path = arena_format(&arena, "%s/%s", folder, hex + 2);
+    if (access(path, F_OK) == 0) /* perhaps by a process that was killed before it synced */
+        return sync_folder(repository, folder);
+    if (!write_temporary(repository, temporary, packed))
+        return false;
+    if (rename(temporary, path) &&
+        (errno != ENOENT || (mkdir(folder, 0755) && errno != EEXIST) || rename(temporary, path)))
+        return false;
+    return sync_folder(repository, folder);
+}
+
+bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
+                 enum loose_packing packing, git_oid *id, struct store_error *error)
+{
+    struct buffer packed BUFFER_SCOPE = {0};
+    char header[HEADER_MAX];
+    int length = snprintf(header, sizeof header, "%s %zu", git_object_type2string(type), size);
+    size_t header_size = (size_t)length + 1; /* with its NUL */
+    if (!hash_object(header, header_size, data, size, id))
+        return error_set(error, "cannot hash an object");
+    if (!pack_object(header, header_size, data, size, packing, &packed))
+        return error_set(error, "cannot pack an object of %zu bytes", size);
+    if (!install(repository, id, &packed))
+        return error_system(error, "cannot store an object in %s", repository->path);
+    return true;
+}

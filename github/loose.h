@@ -1,0 +1,23 @@
+/* Writing a loose git object (one file under objects/).
+ *
+ * libgit2 writes them too; this does it at half the price, which is what a commit consists of: SHA-1
+ * without collision search (we make the content ourselves), no second hash, and objects that are mostly
+ * hashes are stored without an attempt to compress them. */
+#ifndef BENCHLEDGER_GITHUB_LOOSE_H
+#define BENCHLEDGER_GITHUB_LOOSE_H
+
+#include <git2.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "github/error.h"
+#include "github/repository.h"
+
+enum loose_packing { LOOSE_STORED = 0, LOOSE_DEFLATED = 1 }; /* zlib levels */
+
+/* Writes the object and fsyncs it and its folder; does not write one that is there. The caller holds the
+ * commit lock. */
+bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
+                 enum loose_packing packing, git_oid *id, struct store_error *error);
+
+#endif
