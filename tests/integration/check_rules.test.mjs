@@ -1,6 +1,7 @@
 // Every clause of rule set 2 through `check --json`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { recompute } from '../bench/baseline.mjs';
 import { check, run } from '../support/checker.mjs';
 import { baseOf, RULE_CASES } from '../support/rule_cases.mjs';
 import { makeRun, seal } from '../support/run.mjs';
@@ -18,6 +19,7 @@ test('every clause of every rule flags what breaks it and passes what just does 
       assert.deepEqual(brief(verdict.flags), one.flags);
       assert.equal(verdict.ok, !one.flags.some(([, severity]) => severity === 'reject'));
       assert.equal(verdict.rulesVersion, 2);
+      assert.equal(JSON.stringify(verdict.summaries), JSON.stringify(recompute(baseOf(one))));
       for (const flag of verdict.flags) {
         assert.deepEqual(Object.keys(flag), ['code', 'severity', ...('cellId' in flag ? ['cellId'] : []), 'message', 'evidence']);
         assert.ok(flag.message.length > 0);

@@ -170,7 +170,7 @@ export function mutatedFile(random, originals) {
   if (originals.length > 0 && random.chance(0.1)) run = JSON.parse(random.pick(originals));
   else if (random.chance(0.3)) run = completeRun(random.bits());
   else run = makeRun({ seed: random.bits(), chunks: random.pick([1, 2, 3, 12, 25]), iterations: random.pick([1, 2, 3, 5]), chunkMs: random.pick([0, 1, 14]), cells: shuffle(random, [...CELL_KINDS]).slice(random.below(CELL_KINDS.length)) });
-  const soft = random.chance(0.75);
+  const soft = random.chance(0.6);
   for (let n = random.below(6); n >= 0; n--) {
     try {
       random.pick(soft || n > 0 ? VALUE_CHANGES : SHAPE_CHANGES)(random, run);

@@ -44,17 +44,21 @@ function generator(seed) {
   };
 }
 
-/** Times stand on the timer's grid of 0.1 ms. */
-const tick = (ms) => Math.round(ms * 10) / 10;
+/** Clocks of a page: times on a grid of 0.1 ms, or of 5 us with the 16 and 17 digits that real files have. */
+const CLOCKS = {
+  coarse: { timerResolutionUs: 100, tick: (ms) => Math.round(ms * 10) / 10 },
+  fine: { timerResolutionUs: 5, tick: (ms) => Math.round(ms * 200) / 200 + 98765432.1 - 98765432.1 },
+};
 
 /** One clock for the whole run: every cell begins where the last one ended. */
 class Timeline {
-  constructor(random) {
+  constructor(random, tick) {
     this.now = 5000;
     this.random = random;
+    this.tick = tick;
   }
   pass(ms, jitter = 0.1) {
-    this.now = tick(this.now + ms * (1 + (this.random() - 0.5) * jitter));
+    this.now = this.tick(this.now + ms * (1 + (this.random() - 0.5) * jitter));
     return this.now;
   }
 }
@@ -186,16 +190,17 @@ const USUAL_KINDS = CELL_KINDS.filter((kind) => !['llm-burst', 'invalid'].includ
 /**
  * A run file without nonce and digest.
  * id, seed: equal arguments give equal files. cells: kinds of CELL_KINDS. pad: bytes of padding in a
- * field that nobody reads, to reach a size. Client summaries are those of the baseline.
+ * field that nobody reads, to reach a size. Client summaries are those of the baseline. clock: `coarse`
+ * or `fine`.
  */
 export function makeRun({
   id, seed = 1, createdAt = '2026-01-15T12:00:00.000Z', protocol = 'localmode-bench/5',
   schemaVersion = 3, suite = 'quick', cells = USUAL_KINDS, iterations = 3, chunks = 40, chunkMs = 14,
   embedMs = 55, platform = 'Linux', browser = 'Chrome', gpuVendor = 'nvidia',
-  gpuModel = 'NVIDIA GeForce RTX 3060', pad = 0,
+  gpuModel = 'NVIDIA GeForce RTX 3060', pad = 0, clock = 'coarse',
 } = {}) {
   const random = generator(seed);
-  const time = new Timeline(random);
+  const time = new Timeline(random, CLOCKS[clock].tick);
   const options = { iterations, chunks, chunkMs, embedMs };
   const made = cells.map((kind) => CELLS[kind](time, options));
   const run = {
@@ -213,7 +218,7 @@ export function makeRun({
       gpu: { available: true, vendor: gpuVendor, architecture: 'ampere', isFallbackAdapter: false },
       webglRenderer: `ANGLE (${gpuModel})`, gpuModel,
       flags: { crossOriginIsolated: true }, device: { type: 'desktop' },
-      storage: { quotaBytes: 10737418240 }, power: { charging: true }, timerResolutionUs: 100,
+      storage: { quotaBytes: 10737418240 }, power: { charging: true }, timerResolutionUs: CLOCKS[clock].timerResolutionUs,
       screen: { width: 1920, height: 1080, dpr: 1 }, userAgent: 'Mozilla/5.0 (made up)',
     },
     fingerprint: { mflops: 596.98, n: 160, iterations: 44, durationMs: 603.7, checksum: -20.45 },

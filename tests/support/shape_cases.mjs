@@ -131,7 +131,7 @@ takes('/schemaVersion', 2, 3);
 rejects('/runId', '', UNITS(7), UNITS(65), 'has space', 'has.dot.in', 'slash/slash', `\u00e9${UNITS(10)}`, `${UNITS(10)}\n`, `${UNITS(10)}\0`, '../../../etc');
 takes('/runId', UNITS(8), UNITS(64), 'AZaz09_-', '--------');
 
-rejects('/createdAt', '', '2026-01-15', '2026-01-15T12:00', '2026-01-15T12:00:00', '2026-01-15 12:00:00Z', '2026-01-15t12:00:00Z', '2026-01-15T12:00:00z',
+rejects('/createdAt', '9999-12-31T23:30:00-01:00', '0000-01-01T00:30:00+01:00', '', '2026-01-15', '2026-01-15T12:00', '2026-01-15T12:00:00', '2026-01-15 12:00:00Z', '2026-01-15t12:00:00Z', '2026-01-15T12:00:00z',
   '2026-13-15T12:00:00Z', '2026-00-15T12:00:00Z', '2026-01-00T12:00:00Z', '2026-01-32T12:00:00Z', '2026-02-29T12:00:00Z', '2026-04-31T12:00:00Z',
   '2026-01-15T24:00:00Z', '2026-01-15T12:60:00Z', '2026-01-15T12:00:60Z', '2026-01-15T12:00:00.Z', '2026-01-15T12:00:00,5Z', '2026-01-15T12:00:00+01',
   '2026-01-15T12:00:00+0100', '2026-01-15T12:00:00+24:00', '2026-01-15T12:00:00+01:60', ' 2026-01-15T12:00:00Z', '2026-01-15T12:00:00Z ',
@@ -205,6 +205,10 @@ takes('/cells/3/quality/outputs/0', UNITS(500), EMOJI.repeat(250), '\ud83d', '\0
 rejects('/cells/3/quality/outputs/0', UNITS(501), EMOJI.repeat(251));
 takes('/cells/5/error/causeStack', '', UNITS(4000));
 rejects('/cells/5/error/causeStack', UNITS(4001), EMOJI.repeat(2001));
+takes('/cells/5/attempts/0/error/causeStack', UNITS(4000));
+rejects('/cells/5/attempts/0/error/causeStack', UNITS(4001));
+rejects('/cells/0/runtimeConfig/n_threads', [], {});
+takes('/cells/0/runtimeConfig/n_threads', null, 'auto', true, 1.5);
 takes('/cells/0/iterations/0/text', '', UNITS(20000), EMOJI.repeat(10000));
 rejects('/cells/0/iterations/0/text', UNITS(20001), `${EMOJI.repeat(10000)}x`);
 rejects('/cells/0/status', '', 'OK', 'failed');

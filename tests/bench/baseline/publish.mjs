@@ -79,7 +79,9 @@ export function instant(text) {
     offset = (Number(match[9]) * 60 + Number(match[10])) * (match[8] === '-' ? -1 : 1);
   }
   const ms = match[7] ? Math.floor(Number(`0${match[7]}`) * 1000) : 0;
-  return date.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000 + ms;
+  const time = date.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000 + ms;
+  const utcYear = new Date(time).getUTCFullYear(); // a path has four digits for it
+  return utcYear >= 0 && utcYear <= 9999 ? time : NaN;
 }
 
 export function publishedPath(run, flagged) {

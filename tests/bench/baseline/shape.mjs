@@ -63,7 +63,8 @@ function harness(shape, run) {
   shape.get(value, path, 'name', isString, REQUIRED);
   shape.get(value, path, 'version', indexed, REQUIRED);
   shape.members(value, path, { appVersion: isString, commit: isString, coldStart: oneOf('provider-caches-cleared') });
-  const versions = shape.get(value, path, 'runtimeVersions', (v) => isObject(v) && Object.keys(v).length <= 64);
+  const versions = shape.get(value, path, 'runtimeVersions', isObject);
+  if (versions && Object.keys(versions).length > 64) shape.add(`${path}/runtimeVersions`, 'has more than 64 keys');
   for (const [name, version] of Object.entries(versions ?? {})) {
     if (name.length > 200 || !indexed(version)) shape.add(`${path}/runtimeVersions/${escape(name)}`, 'is no version');
   }
@@ -120,14 +121,17 @@ function iteration(shape, value, path, llm) {
   }
   shape.get(value, path, 'text', upTo(20_000), llm);
   shape.get(value, path, 'count', isNumber, !llm);
+  shape.get(value, path, 'dimensions', isNumber);
   shape.get(value, path, 'finishReason', isString);
   const usage = shape.get(value, path, 'providerUsage', isObject);
   if (usage) shape.members(usage, `${path}/providerUsage`, { outputTokens: isNumber, fidelity: isString });
   shape.all(shape.get(value, path, 'gates', isArray), `${path}/gates`, isString);
 }
 
-function failure(shape, value, path) {
-  shape.members(value, path, { name: isString, message: isString, cause: isString, causeName: isString, causeStack: upTo(4000) });
+function failure(shape, parent, at) {
+  const value = shape.get(parent, at, 'error', isObject);
+  if (!value) return;
+  shape.members(value, `${at}/error`, { name: isString, message: isString, cause: isString, causeName: isString, causeStack: upTo(4000) });
 }
 
 function load(shape, cell, path) {
@@ -145,11 +149,15 @@ function quality(shape, cell, path) {
   const value = shape.get(cell, path, 'quality', isObject);
   if (!value) return;
   const at = `${path}/quality`;
-  const short = (v) => isArray(v) && v.length <= 1000;
+  const list = (key, test) => {
+    const items = shape.get(value, at, key, isArray);
+    if (items?.length > 1000) shape.add(`${at}/${key}`, 'has more than 1,000 items');
+    shape.all(items, `${at}/${key}`, test);
+  };
   shape.members(value, at, { taskId: isString, score: isNumber, n: isNumber }, REQUIRED);
   shape.get(value, at, 'parseRate', isNumber);
-  shape.all(shape.get(value, at, 'outputs', short), `${at}/outputs`, upTo(500));
-  shape.all(shape.get(value, at, 'details', short), `${at}/details`, isNumber);
+  list('outputs', upTo(500));
+  list('details', isNumber);
 }
 
 function cell(shape, value, path, seen) {
@@ -158,7 +166,10 @@ function cell(shape, value, path, seen) {
   if (id !== undefined) seen.add(id);
   shape.members(value, path, { runtimeId: indexed, workloadId: indexed, status: oneOf('ok', 'invalid', 'error', 'skipped') }, REQUIRED);
   shape.members(value, path, { runtimeVersion: indexed, workloadKind: isString, resolvedBackend: indexed,
-    runtimeConfig: isObject, warmupMs: isNumber });
+    warmupMs: isNumber });
+  for (const [key, setting] of Object.entries(shape.get(value, path, 'runtimeConfig', isObject) ?? {})) {
+    if (setting !== null && typeof setting === 'object') shape.add(`${path}/runtimeConfig/${escape(key)}`, 'is no plain value');
+  }
   const model = shape.get(value, path, 'model', isObject, REQUIRED);
   if (model) {
     shape.members(model, `${path}/model`, { benchModelId: indexed, providerModelId: isString, displayName: indexed }, REQUIRED);
@@ -180,9 +191,9 @@ function cell(shape, value, path, seen) {
   shape.all(shape.get(value, path, 'invalidReasons', isArray), `${path}/invalidReasons`, isString);
   for (const [attempt, at] of shape.items(shape.get(value, path, 'attempts', isArray), `${path}/attempts`, isObject)) {
     shape.get(attempt, at, 'at', isNumber);
+    failure(shape, attempt, at);
   }
-  const error = shape.get(value, path, 'error', isObject);
-  if (error) failure(shape, error, `${path}/error`);
+  failure(shape, value, path);
 }
 
 const METRICS = ['ttftMs', 'decodeCharsPerSec', 'totalMs', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec'];
@@ -218,6 +229,6 @@ export function checkShape(run, { anyProtocol = false } = {}) {
       if (sample) shape.get(sample, `${at}/${metric}`, 'median', orNull(isNumber));
     }
   }
-  shape.members(run, '', { nonce: isString, digest: isString, scrubbedAt: isString });
+  shape.members(run, '', { nonce: isString, scrubbedAt: isString });
   return shape.errors;
 }
