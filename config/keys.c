@@ -38,7 +38,7 @@ const struct config_key config_keys[] = {
      .fallback = "benchledger", .help = "author and committer of every commit"},
     {.name = "author_email", .type = CONFIG_TEXT, .offset = AT(author_email),
      .fallback = "benchledger@localhost", .help = "and their address"},
-    {.name = "licence", .type = CONFIG_TEXT, .offset = AT(licence), .fallback = "CC-BY-4.0",
+    {.name = "licence", .type = CONFIG_TEXT, .offset = AT(licence), .fallback = "CC0-1.0",
      .help = "licence of the data, named in the README of a new dataset"},
     {.name = "summary_limit", .type = CONFIG_NUMBER, .offset = AT(summary_limit),
      .fallback = "20000000", .least = 0, .most = BYTES_MOST, .unit = "bytes",

@@ -30,7 +30,7 @@ struct http {
     struct MHD_Daemon *daemon;
 };
 
-/* --- connections ----------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
@@ -69,7 +69,7 @@ static void *request_line(void *context, const char *uri, struct MHD_Connection 
     return NULL; /* the request is made when its header is complete */
 }
 
-/* --- one request ----------------------------------------------------------------------------- */
+/* --- one request ------------------------------------------------------------------------------ */
 
 static void log_request(const struct request *request, const char *method)
 {
@@ -184,7 +184,7 @@ void http_resume(void *connection)
     MHD_resume_connection(connection);
 }
 
-/* --- life cycle ------------------------------------------------------------------------------ */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static unsigned thread_count(const struct config *config)
 {
