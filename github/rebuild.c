@@ -177,9 +177,13 @@ static bool make_index(struct rebuilding *work)
     /* The summary is made whole, past its limit too: this is what does it when submissions no
      * longer do. */
     work->index = index_new(SIZE_MAX);
-    for (size_t i = 0; i < work->count; i++)
-        if (!index_append(work->index, work->files[i].entry, work->files[i].entry_size, &problem))
-            return error_set(work->error, "%s: %s", work->files[i].path, problem.message);
+    for (size_t i = 0; i < work->count; i++) {
+        const struct run_file *file = &work->files[i];
+        if (!index_append(work->index, file->entry, file->entry_size, &problem))
+            return error_set(work->error, "%s: %s", file->path, problem.message);
+        if (work->options->tell)
+            work->options->tell(work->options->context, file->entry, file->entry_size);
+    }
     work->result->runs = work->count;
     work->result->flagged = index_flagged(work->index);
     work->result->segments = index_segments(work->index);
