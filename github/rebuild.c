@@ -67,8 +67,6 @@ static struct known *know(struct rebuilding *work, const struct js_value *run_id
     return (struct known *)(item ? item : table_add(&work->known, key));
 }
 
-/* --- ledger ----------------------------------------------------------------------------------- */
-
 static void take_line(void *context, const struct ledger_line *line)
 {
     struct rebuilding *work = context;
@@ -89,8 +87,6 @@ static bool read_day(void *context, const char *path)
     return ledger_read(&work->ledger, day, buffer_string(&bytes), bytes.size, take_line, work,
                        work->error);
 }
-
-/* --- run files -------------------------------------------------------------------------------- */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -190,8 +186,6 @@ static bool make_index(struct rebuilding *work)
     return true;
 }
 
-/* --- the present index ------------------------------------------------------------------------ */
-
 static void take_entry(void *context, const struct index_entry *entry)
 {
     struct rebuilding *work = context;
@@ -235,8 +229,6 @@ static enum rebuild_outcome judge(struct rebuilding *work)
                   result->dropped);
     return REBUILD_REFUSED;
 }
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 static enum rebuild_outcome gather(struct rebuilding *work)
 {

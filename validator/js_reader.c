@@ -47,8 +47,6 @@ static void skip_space(struct reader *reader)
     reader->at = at;
 }
 
-/* --- strings ---------------------------------------------------------------------------------- */
-
 /* Whether any of eight bytes ends a plain ASCII run: quote, backslash, control or non-ASCII. */
 static bool has_special(uint64_t word)
 {
@@ -233,8 +231,6 @@ static bool read_string(struct reader *reader, struct js_value *value)
     return true;
 }
 
-/* --- numbers and words ------------------------------------------------------------------------ */
-
 /* Whether a token prints as it stands, so that the printer can copy it. One of at most 15 digits in
  * plain form is its own shortest form; others are printed once and compared. */
 static bool is_printed_form(const char *token, size_t size, size_t digits, bool plain, double value)
@@ -335,8 +331,6 @@ static bool read_scalar(struct reader *reader)
         *push(reader) = value;
     return read;
 }
-
-/* --- containers ------------------------------------------------------------------------------- */
 
 static bool open_container(struct reader *reader, bool object)
 {

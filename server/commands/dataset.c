@@ -15,8 +15,6 @@
 
 enum { PROTOCOLS_MAX = 16 };
 
-/* --- index ------------------------------------------------------------------------------------ */
-
 /* One run file as any commit would index it: every archived protocol, flagged by its folder. */
 static bool index_file(void *context, const char *path, const char *bytes, size_t size,
                        bool flagged, struct buffer *entry, struct store_error *why)
@@ -104,8 +102,6 @@ int index_command(int count, char **arguments)
     offline_complain(options.dataset, error.message);
     return OFFLINE_UNREADABLE;
 }
-
-/* --- rows ------------------------------------------------------------------------------------- */
 
 static void take_entry(void *context, const struct index_entry *entry)
 {
