@@ -49,8 +49,8 @@ void config_print_help(FILE *out)
         if (*key->fallback)
             fprintf(out, "      default: %s\n", key->fallback);
     }
-    fputs("\nExit codes: 0 stopped by a signal or nothing wrong, 1 could not start, "
-          "2 bad configuration.\n",
+    fputs("\nExit codes: 0 stopped by a signal or nothing wrong, 1 could not start or stopped by a "
+          "second signal, 2 bad configuration.\n",
           out);
 }
 

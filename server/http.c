@@ -22,6 +22,7 @@ enum {
     CONNECTION_MEMORY = 32 * 1024,
     LIBRARY_CONNECTIONS = 1 << 20,
     STOP_STEP_MS = 5,
+    LAST_ANSWERS_MS = 1000,
     RETRY_S = 5
 };
 
@@ -175,6 +176,11 @@ static void request_completed(void *context, struct MHD_Connection *connection,
     *request_context = NULL;
 }
 
+void http_suspend(void *connection)
+{
+    MHD_suspend_connection(connection);
+}
+
 void http_resume(void *connection)
 {
     MHD_resume_connection(connection);
@@ -228,10 +234,10 @@ void http_stop(struct http *http)
     atomic_store(&service->stopping, true);
     wait_for_requests(service, clock_monotonic_ms() + service->config->limits.stop_wait_ms);
     /* The library aborts on suspended connections. Whoever still waits is told that it is not known
-     * yet; the store commits what is queued when it closes. */
+     * yet; the store commits what is queued when it closes. A body that ends later is refused. */
     waitroom_expire(service->waitroom, INT64_MAX);
-    wait_for_requests(service, clock_monotonic_ms() + 1000);
-    waitroom_expire(service->waitroom, INT64_MAX);
+    wait_for_requests(service, clock_monotonic_ms() + LAST_ANSWERS_MS);
+    waitroom_close(service->waitroom);
     MHD_stop_daemon(http->daemon);
     free(http);
 }

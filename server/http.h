@@ -8,7 +8,9 @@ struct http;
 
 /* Serves on SOCKET, which it owns from now on. NULL when the library refuses. */
 struct http *http_start(struct service *service, int socket);
-/* For the waiting room: resumes a suspended connection. Any thread. */
+/* For the waiting room: suspends a connection, on the thread that serves it; resumes a suspended one
+ * on any thread. */
+void http_suspend(void *connection);
 void http_resume(void *connection);
 /* Accepts no more connections, lets requests in progress end (at most stop_wait_ms), resumes who
  * still waits, and stops. */

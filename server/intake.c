@@ -218,6 +218,16 @@ static struct outcome *make_outcome(const struct submission *submission)
     return outcome;
 }
 
+/* The service ends and waits for nobody: as if the run had never come. */
+static bool refuse_stopping(struct submission *submission)
+{
+    store_release(submission->service->store, submission->run_id);
+    admission_refund(submission->service, submission->publication.flagged,
+                     submission->publication.bytes.size, submission->charged_ms);
+    answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+    return false;
+}
+
 /* Hands the run to the store and the connection to sleep. */
 static bool step_commit(struct submission *submission)
 {
@@ -244,10 +254,10 @@ static bool step_commit(struct submission *submission)
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
     };
+    /* First: the store may be done before store_commit returns. */
+    if (!request_wait(request, clock_monotonic_ms() + service->config->limits.submit_wait_ms))
+        return refuse_stopping(submission);
     request->outcome = make_outcome(submission);
-    request->waiting = waiting_new(service->waitroom, request->connection,
-                                   clock_monotonic_ms() + service->config->limits.submit_wait_ms);
-    request_suspend(request); /* first: the store may be done before store_commit returns */
     store_commit(service->store, &change, waiting_done, request->waiting);
     body_drain(&request->body); /* frees the text: it is not needed while it waits */
     request_account(request);

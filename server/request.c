@@ -40,10 +40,13 @@ bool request_account(struct request *request)
     return grown < 0 || !most || all <= most;
 }
 
-void request_suspend(struct request *request)
+bool request_wait(struct request *request, int64_t deadline_ms)
 {
-    request->stage = STAGE_WAITING;
-    MHD_suspend_connection(request->connection);
+    /* It may be resumed at once, but is served again by this thread only, after it has returned. */
+    request->waiting = waiting_new(request->service->waitroom, request->connection, deadline_ms);
+    if (request->waiting)
+        request->stage = STAGE_WAITING;
+    return request->waiting != NULL;
 }
 
 void request_free(struct request *request)

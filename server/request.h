@@ -54,8 +54,9 @@ const char *request_query(const struct request *request, const char *name);
 /* Tells the service how much of the body is held now. False when all bodies together have just grown
  * past body_memory. */
 bool request_account(struct request *request);
-/* Sends the connection to sleep until http_resume; the stage becomes STAGE_WAITING. */
-void request_suspend(struct request *request);
+/* Sends the connection to sleep until its result, or DEADLINE_MS. False when the service ends: the
+ * request goes on. */
+bool request_wait(struct request *request, int64_t deadline_ms);
 /* Copies the path parameter INDEX, "" when it does not fit. */
 void request_parameter(const struct request *request, size_t index, char *text, size_t room);
 

@@ -159,7 +159,7 @@ static void fill(struct service *service)
     bool local = binding_of(config->store) == BINDING_LOCAL;
     service->board = boardview_new(config->board_protocols, NULL);
     service->files = files_new(limits->cache_bytes);
-    service->waitroom = waitroom_new(http_resume);
+    service->waitroom = waitroom_new(http_suspend, http_resume);
     service->rates = ratelimit_new((size_t)limits->address_table, rates);
     service->budgets.accepted = budget_new(limits->accepted_per_hour, HOUR_MS);
     service->budgets.quarantined = budget_new(limits->quarantined_per_hour, HOUR_MS);
@@ -199,22 +199,52 @@ static void raise_descriptors(void)
     }
 }
 
-/* Signals reach the main thread only, which waits for them; a closed socket is no reason to die. */
-static void block_signals(sigset_t *ending)
+static void ending_signals(sigset_t *signals)
 {
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+}
+
+/* Who ends the service waits for these signals; a closed socket is no reason to die. */
+static void block_signals(void)
+{
+    sigset_t signals;
     signal(SIGPIPE, SIG_IGN);
-    sigemptyset(ending);
-    sigaddset(ending, SIGTERM);
-    sigaddset(ending, SIGINT);
-    pthread_sigmask(SIG_BLOCK, ending, NULL);
+    ending_signals(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+/* The signal that came, or 0. */
+static int wait_for_signal(void)
+{
+    sigset_t signals;
+    int number = 0;
+    ending_signals(&signals);
+    return sigwait(&signals, &number) == 0 ? number : 0;
+}
+
+/* Whoever asks twice does not want to wait: every acknowledged run is durable, so nothing is lost. */
+static void *end_at_once(void *context)
+{
+    (void)context;
+    int number = wait_for_signal();
+    log_event(LOG_WARN, "stopped by a second signal", LOG_FIELDS({"signal", strsignal(number)}));
+    _exit(EXIT_START);
+}
+
+static void watch_second_signal(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+        pthread_detach(thread);
 }
 
 static int run(struct service *service)
 {
-    sigset_t ending;
-    int socket, signal_number = 0;
+    int socket;
     char bound[128], problem[256];
-    block_signals(&ending);
+    block_signals();
     fill(service);
     if (!open_store(service))
         return EXIT_START;
@@ -228,8 +258,9 @@ static int run(struct service *service)
         return EXIT_START;
     }
     fprintf(stderr, "listening on %s\n", bound);
-    sigwait(&ending, &signal_number);
-    log_event(LOG_INFO, "stopping", LOG_FIELDS({"signal", strsignal(signal_number)}));
+    int number = wait_for_signal();
+    log_event(LOG_INFO, "stopping", LOG_FIELDS({"signal", strsignal(number)}));
+    watch_second_signal();
     http_stop(http);
     return 0;
 }

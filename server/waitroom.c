@@ -16,16 +16,18 @@ struct waiting {
 };
 
 struct waitroom {
+    void (*suspend)(void *connection);
     void (*resume)(void *connection);
     pthread_mutex_t mutex; /* guards the list and every waiting */
     struct waiting *first;
+    bool closed;
     int64_t queued; /* not done yet, whether somebody still waits or not */
 };
 
-struct waitroom *waitroom_new(void (*resume)(void *connection))
+struct waitroom *waitroom_new(void (*suspend)(void *connection), void (*resume)(void *connection))
 {
     struct waitroom *room = memory_grow(NULL, sizeof *room);
-    *room = (struct waitroom){.resume = resume};
+    *room = (struct waitroom){.suspend = suspend, .resume = resume};
     pthread_mutex_init(&room->mutex, NULL);
     return room;
 }
@@ -44,13 +46,20 @@ struct waiting *waiting_new(struct waitroom *room, void *connection, int64_t dea
     *waiting = (struct waiting){
         .room = room, .connection = connection, .deadline_ms = deadline_ms, .owners = 2};
     pthread_mutex_lock(&room->mutex);
-    waiting->next = room->first;
-    if (waiting->next)
-        waiting->next->previous = waiting;
-    room->first = waiting;
-    room->queued++;
+    bool closed = room->closed;
+    if (!closed) {
+        waiting->next = room->first;
+        if (waiting->next)
+            waiting->next->previous = waiting;
+        room->first = waiting;
+        room->queued++;
+        room->suspend(connection);
+    }
     pthread_mutex_unlock(&room->mutex);
-    return waiting;
+    if (!closed)
+        return waiting;
+    free(waiting);
+    return NULL;
 }
 
 /* With the lock held. */
@@ -114,14 +123,28 @@ int64_t waitroom_queued(struct waitroom *room)
     return queued;
 }
 
-void waitroom_expire(struct waitroom *room, int64_t now_ms)
+/* With the lock held. */
+static void expire(struct waitroom *room, int64_t now_ms)
 {
-    pthread_mutex_lock(&room->mutex);
     for (struct waiting *waiting = room->first; waiting;) {
         struct waiting *next = waiting->next;
         if (now_ms >= waiting->deadline_ms)
             resume(waiting);
         waiting = next;
     }
+}
+
+void waitroom_expire(struct waitroom *room, int64_t now_ms)
+{
+    pthread_mutex_lock(&room->mutex);
+    expire(room, now_ms);
+    pthread_mutex_unlock(&room->mutex);
+}
+
+void waitroom_close(struct waitroom *room)
+{
+    pthread_mutex_lock(&room->mutex);
+    room->closed = true;
+    expire(room, INT64_MAX);
     pthread_mutex_unlock(&room->mutex);
 }

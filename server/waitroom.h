@@ -15,11 +15,12 @@
 struct waitroom;
 struct waiting;
 
-/* RESUME is called with the room's lock held, from any thread. */
-struct waitroom *waitroom_new(void (*resume)(void *connection));
+/* Both are called with the room's lock held; RESUME from any thread, SUSPEND by waiting_new. */
+struct waitroom *waitroom_new(void (*suspend)(void *connection), void (*resume)(void *connection));
 void waitroom_free(struct waitroom *room);
 
-/* A place for the suspended CONNECTION until NOW + WAIT_MS. It counts two owners. */
+/* Suspends CONNECTION until DEADLINE_MS at the latest; it counts two owners. NULL when the room is
+ * closed: the connection is then not suspended. */
 struct waiting *waiting_new(struct waitroom *room, void *connection, int64_t deadline_ms);
 /* The store's callback: CONTEXT is the waiting. Gives up the store's share. */
 void waiting_done(void *context, const struct change_result *result);
@@ -32,5 +33,7 @@ void waiting_leave(struct waiting *waiting);
 int64_t waitroom_queued(struct waitroom *room);
 /* Resumes whoever is past his deadline; all, when NOW_MS is INT64_MAX. */
 void waitroom_expire(struct waitroom *room, int64_t now_ms);
+/* Resumes all and takes nobody any more: from now on no connection of the room is suspended. */
+void waitroom_close(struct waitroom *room);
 
 #endif

@@ -1,10 +1,8 @@
 // Many submissions at once, and an end in the middle of them.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { test } from 'node:test';
 import { canonical, makeRun, seal, sha256 } from '../support/run.mjs';
-import { raw, readLedger, sleep, startService } from '../support/service.mjs';
+import { holdCommitLock, raw, readLedger, sleep, startService } from '../support/service.mjs';
 
 const number = (i) => String(i).padStart(4, '0');
 
@@ -131,17 +129,6 @@ test('a commit that takes too long is 503, never a false success', async (t) => 
   }
   assert.equal(checkAgreement(service).length, 60);
 });
-
-/** Holds the store's commit lock, as `index` or another writer would, until released. */
-async function holdCommitLock(service) {
-  const holder = spawn('flock', [path.join(service.store, 'benchledger.lock'), 'sh', '-c',
-    'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
-  await new Promise((resolve) => holder.stdout.once('data', resolve));
-  return () => new Promise((resolve) => {
-    holder.on('close', resolve);
-    holder.stdin.end('\n');
-  });
-}
 
 test('a submission waits suspended while another writer holds the store', async (t) => {
   const service = await startService(t, {

@@ -126,6 +126,17 @@ export async function startService(t, options = {}) {
   return service;
 }
 
+/** Holds the store's commit lock, as `index` or another writer would, until released. */
+export async function holdCommitLock(service) {
+  const holder = spawn('flock', [path.join(service.store, 'benchledger.lock'), 'sh', '-c',
+    'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  await new Promise((resolve) => holder.stdout.once('data', resolve));
+  return () => new Promise((resolve) => {
+    holder.on('close', resolve);
+    holder.stdin.end('\n');
+  });
+}
+
 /** A nonce of the service's form, for any time and secret. */
 export function makeNonce(secret, ms = Date.now()) {
   const key = createHash('sha256').update(secret).digest();

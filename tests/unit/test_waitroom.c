@@ -3,7 +3,13 @@
 #include "server/waitroom.h"
 #include "tests/support/suite.h"
 
-static int resumed;
+static int suspended, resumed;
+
+static void count_suspended(void *connection)
+{
+    (void)connection;
+    suspended++;
+}
 
 static void count(void *connection)
 {
@@ -13,7 +19,7 @@ static void count(void *connection)
 
 START_TEST(waitroom__a_result_resumes_once)
 {
-    struct waitroom *room = waitroom_new(count);
+    struct waitroom *room = waitroom_new(count_suspended, count);
     struct change_result result = {.outcome = CHANGE_COMMITTED, .commit = "abc"};
     resumed = 0;
     struct waiting *waiting = waiting_new(room, &resumed, 100);
@@ -28,7 +34,7 @@ END_TEST
 
 START_TEST(waitroom__a_late_result_is_dropped)
 {
-    struct waitroom *room = waitroom_new(count);
+    struct waitroom *room = waitroom_new(count_suspended, count);
     struct change_result result = {.outcome = CHANGE_COMMITTED};
     resumed = 0;
     struct waiting *first = waiting_new(room, &resumed, 100);
@@ -49,12 +55,31 @@ START_TEST(waitroom__a_late_result_is_dropped)
 }
 END_TEST
 
+START_TEST(waitroom__a_closed_room_suspends_nobody)
+{
+    struct waitroom *room = waitroom_new(count_suspended, count);
+    struct change_result result = {.outcome = CHANGE_FAILED};
+    suspended = resumed = 0;
+    struct waiting *last = waiting_new(room, &resumed, 100);
+    ck_assert_int_eq(suspended, 1);
+    waitroom_close(room);
+    ck_assert_int_eq(resumed, 1);
+    ck_assert_ptr_null(waiting_new(room, &resumed, 100));
+    ck_assert_int_eq(suspended, 1);
+    ck_assert_int_eq(waitroom_queued(room), 1);
+    waiting_leave(last);
+    waiting_done(last, &result);
+    waitroom_free(room);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     Suite *suite = suite_create("waitroom");
     TCase *cases = tcase_create("waitroom");
     tcase_add_test(cases, waitroom__a_result_resumes_once);
     tcase_add_test(cases, waitroom__a_late_result_is_dropped);
+    tcase_add_test(cases, waitroom__a_closed_room_suspends_nobody);
     suite_add_tcase(suite, cases);
     return suite;
 }
