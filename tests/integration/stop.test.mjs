@@ -17,9 +17,9 @@ test('a body that ends after the last wait is refused, and the service ends well
   const service = await startService(t, { config: { stop_wait_ms: 0 } });
   const release = await holdCommitLock(service);
   const waiting = service.post(seal(makeRun({ id: 'waiting-run-001' }), await service.nonce()));
-  const late = await Promise.all(Array.from({ length: 40 }, async (_, i) =>
-    sendLate.bind(null, service, seal(makeRun({ id: `late-run-${1000 + i}`, seed: i, cells: ['embed-single'] }),
-      await service.nonce()), 1100 + i * 10)));
+  const late = await Promise.all(Array.from({ length: 120 }, async (_, i) =>
+    sendLate.bind(null, service, seal(makeRun({ id: `late-run-${1000 + i}`, seed: i }),
+      await service.nonce()), 1140 + i))); /* the last wait is over 1000 ms after the signal */
   const sent = late.map((send) => send());
   await sleep(200);
   const ended = service.stop();
