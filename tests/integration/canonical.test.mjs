@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { canonical, sha256 } from '../bench/baseline.mjs';
 import { check, Folder, run } from '../support/checker.mjs';
+import { tryTexts } from '../support/texts.mjs';
 
 const folder = new Folder();
 after(() => folder.close());
@@ -161,4 +162,12 @@ test('a refused text says where: line, column, offset within it', () => {
   assert.equal(status, 3);
   assert.equal(stdout.length, 0);
   assert.match(stderr, /^benchledger: .*where\.json: .*line 3, column 8/);
+});
+
+// The long run: node tests/fuzz/texts.mjs 1000000
+test('3,000 random texts, sound and broken, are read and printed as Node does', (t) => {
+  const { differences, ...counts } = tryTexts(3000, 20260115);
+  t.diagnostic(JSON.stringify(counts));
+  assert.deepEqual(differences, []);
+  assert.ok(counts.refused > 300 && counts.refused < 2700);
 });
