@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { baseOf, RULE_CASES } from '../support/rule_cases.mjs';
-import { seal } from '../support/run.mjs';
-import { startService } from '../support/service.mjs';
+import { canonical, seal, sha256 } from '../support/run.mjs';
+import { readLedger, startService } from '../support/service.mjs';
 import { brokenRun, SHAPE_CASES } from '../support/shape_cases.mjs';
 
 const AT_ONCE = 16;
@@ -28,6 +28,7 @@ test('every clause of every rule publishes or quarantines through HTTP', async (
   const answers = await submitAll(service, runs);
   const files = new Set(service.files());
   const index = new Map(JSON.parse(service.file('index/summary.json')).map((entry) => [entry.runId, entry]));
+  const ledger = new Map(readLedger(service, { canonical, sha256 }).map((event) => [event.runId, event]));
   for (const [i, one] of RULE_CASES.entries()) {
     await t.test(one.name, () => {
       const { status, body } = answers[i];
@@ -38,6 +39,9 @@ test('every clause of every rule publishes or quarantines through HTTP', async (
       assert.equal(body.path, `${flagged ? 'quarantine' : 'runs'}/2026/01/rule-case-${i}.json`);
       assert.ok(files.has(body.path));
       assert.equal(index.get(`rule-case-${i}`).flagged, flagged);
+      const event = ledger.get(`rule-case-${i}`);
+      assert.deepEqual([...new Set(event.flags)], [...new Set(one.flags.map(([code]) => code))]);
+      assert.deepEqual([event.path, event.rules], [body.path, 2]);
     });
   }
 });
