@@ -9,8 +9,7 @@
 
 enum { FIRST_BUCKETS = 1024 };
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* FNV-1a; the names come from files that were accepted, and a bucket is walked by whole hashes. */
 static uint64_t hash_text(const char *text, size_t size)
@@ -73,8 +72,7 @@ static struct name *intern_member(struct board *board, const struct js_value *ob
     return value && value->type == JS_STRING ? intern(board, value->text, value->size) : NULL;
 }
 
-/* --- reading an entry ---------------------------------------------------------------------------
- */
+/* --- reading an entry ------------------------------------------------------------------------- */
 
 static double number_member(const struct js_value *object, const char *key)
 {
@@ -219,8 +217,7 @@ bool board_remove(struct board *board, const char *run_id)
     return true;
 }
 
-/* --- life cycle ---------------------------------------------------------------------------------
- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 double board_protocol_number(const struct js_value *id)
 {
@@ -268,8 +265,7 @@ size_t board_entries(const struct board *board)
     return board->all;
 }
 
-/* --- filters ------------------------------------------------------------------------------------
- */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 static bool is_wanted(const char *wanted, const struct name *name)
 {

@@ -28,8 +28,8 @@ bool board_add(struct board *board, const char *entry, size_t size);
 bool board_remove(struct board *board, const char *run_id);
 size_t board_entries(const struct board *board);
 
-/* The JSON object of GET /api/bench/leaderboard. FILTER and REPO may be NULL; GENERATED_AT is ISO.
- */
+/* The JSON object of GET /api/bench/leaderboard. FILTER and REPO may be NULL; GENERATED_AT is
+ * ISO. */
 void board_write_snapshot(struct board *board, const struct board_filter *filter, const char *repo,
                           const char *generated_at, struct buffer *out);
 /* The JSON array of rows alone, and leaderboard.csv. */

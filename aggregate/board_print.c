@@ -6,8 +6,7 @@
 
 enum { RECENT_SUBMISSIONS = 25, PROVISIONAL_BELOW = 3 };
 
-/* --- columns ------------------------------------------------------------------------------------
- */
+/* --- columns ---------------------------------------------------------------------------------- */
 
 enum column_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_FIGURE, COLUMN_NAMES, COLUMN_BOOL };
 
@@ -100,8 +99,7 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT_ALL = sizeof columns / sizeof *columns };
 
-/* --- JSON ---------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 static void write_names(struct js_writer *writer, struct tally *names)
 {
@@ -163,8 +161,7 @@ static void write_rows(struct js_writer *writer, struct rows *rows)
     js_write_end(writer, ']');
 }
 
-/* --- selection ----------------------------------------------------------------------------------
- */
+/* --- selection -------------------------------------------------------------------------------- */
 
 /* What a filter leaves: entries in order of acceptance and their rows. Without a filter those of
  * the board itself. */
@@ -239,8 +236,7 @@ static size_t find_recent(const struct selection *selection,
     return count;
 }
 
-/* --- public -------------------------------------------------------------------------------------
- */
+/* --- public ----------------------------------------------------------------------------------- */
 
 void board_write_rows(struct board *board, const struct board_filter *filter, struct buffer *out)
 {
@@ -285,8 +281,7 @@ void board_write_snapshot(struct board *board, const struct board_filter *filter
     free_selection(filter, &selection);
 }
 
-/* --- CSV ----------------------------------------------------------------------------------------
- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
 /* RFC 4180 quoting; what a spreadsheet would run as a formula is given a leading apostrophe. */
 static void csv_text(struct buffer *out, const char *text, size_t size)

@@ -16,8 +16,7 @@ const char *figure_name(enum figure figure)
     return names[figure];
 }
 
-/* --- series -------------------------------------------------------------------------------------
- */
+/* --- series ----------------------------------------------------------------------------------- */
 
 static void series_add(struct series *series, double value)
 {
@@ -74,8 +73,7 @@ double row_median(struct row *row, enum figure figure)
     return series->count ? quantile(series->values, series->count, 0.5) : NAN;
 }
 
-/* --- tallies ------------------------------------------------------------------------------------
- */
+/* --- tallies ---------------------------------------------------------------------------------- */
 
 static void tally_change(struct tally *tally, const struct name *name, bool add)
 {
@@ -108,8 +106,7 @@ void tally_sort(struct tally *tally)
         qsort(tally->items, tally->count, sizeof *tally->items, by_name);
 }
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static uint64_t hash_row(const struct entry *entry, const struct cell *cell)
 {

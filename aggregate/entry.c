@@ -5,8 +5,7 @@
 #include "aggregate/device.h"
 #include "validator/bench_run.h"
 
-/* --- one field each; absent values leave their key out ------------------------------------------
- */
+/* --- one field each; absent values leave their key out ---------------------------------------- */
 
 static void put_text(struct js_writer *writer, const char *key, const struct js_value *text)
 {
@@ -49,8 +48,7 @@ static void put_median(struct js_writer *writer, const struct bench_summary *sum
         put_number(writer, metric_name(metric), summary->metrics[metric].median);
 }
 
-/* --- localmode-bench ----------------------------------------------------------------------------
- */
+/* --- localmode-bench -------------------------------------------------------------------------- */
 
 static void write_device(const struct bench_run *run, struct js_writer *writer)
 {
@@ -141,8 +139,7 @@ static void bench_entry(const struct verdict *verdict, bool flagged, const char 
     js_write_end(writer, ']');
 }
 
-/* --- every family -------------------------------------------------------------------------------
- */
+/* --- every family ----------------------------------------------------------------------------- */
 
 static const struct {
     const struct protocol *(*family)(void);

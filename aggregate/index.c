@@ -138,8 +138,7 @@ bool index_summary_complete(const struct index *index)
     return index->summary_complete;
 }
 
-/* --- entries
- * -------------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 static bool read_entry(const struct js_value *value, struct index_entry *entry)
 {
@@ -188,8 +187,7 @@ bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *c
            fail(problem, "it is not an array of entries");
 }
 
-/* --- loading
- * -------------------------------------------------------------------------------------- */
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static bool read_count(const struct js_value *root, const char *name, size_t *count)
 {
@@ -322,8 +320,7 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
     return true;
 }
 
-/* --- appending
- * ------------------------------------------------------------------------------------ */
+/* --- appending -------------------------------------------------------------------------------- */
 
 static void append_to_segment(struct index *index, const char *entry, size_t size)
 {
@@ -399,8 +396,7 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
     return true;
 }
 
-/* --- what changed
- * --------------------------------------------------------------------------------- */
+/* --- what changed ----------------------------------------------------------------------------- */
 
 static struct index_file *close_array(struct index_file *file, struct buffer *array)
 {

@@ -26,8 +26,8 @@ struct index_problem {
     char message[256];
 };
 
-/* An entry as it is told while an index is loaded. Values may be NULL. Valid during the call only.
- */
+/* An entry as it is told while an index is loaded. Values may be NULL. Valid during the call
+ * only. */
 struct index_entry {
     const char *json;
     size_t size;
@@ -40,8 +40,7 @@ typedef void (*index_tell)(void *context, const struct index_entry *entry);
 struct index *index_new(size_t summary_limit);
 void index_free(struct index *index); /* NULL is fine */
 
-/* --- loading, into a new index
- * -------------------------------------------------------------------- */
+/* --- loading, into a new index ---------------------------------------------------------------- */
 
 /* First the manifest, then each of its segments in order, then index_load_end with the summary when
  * index_wants_summary (SUMMARY NULL: there is none). False: it is not a whole index; free it and
@@ -60,8 +59,7 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
 bool index_load_archive(struct index *index, const char *summary, size_t size, index_tell tell,
                         void *context, struct index_problem *problem);
 
-/* --- changing
- * ------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------- */
 
 /* False when ENTRY is not an object with a runId. */
 bool index_append(struct index *index, const char *entry, size_t size,
@@ -78,8 +76,7 @@ const struct index_file *index_changed(struct index *index, size_t *count);
 void index_settle(struct index *index); /* they are in the dataset */
 void index_undo(struct index *index);   /* they are not: back to the last settled state */
 
-/* --- asking
- * --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 size_t index_entries(const struct index *index);
 size_t index_flagged(const struct index *index);

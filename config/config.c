@@ -54,7 +54,7 @@ static bool set(struct loading *loading, const struct config_key *key, const cha
     return true;
 }
 
-/* --- file ------------------------------------------------------------------------------------ */
+/* --- file ------------------------------------------------------------------------------------- */
 
 static int file_pair(void *context, const char *section, const char *name, const char *text)
 {
@@ -118,7 +118,7 @@ static bool read_file(struct loading *loading, const char *path)
     return true;
 }
 
-/* --- environment ----------------------------------------------------------------------------- */
+/* --- environment ------------------------------------------------------------------------------ */
 
 /* Unknown BENCHLEDGER_ variables are left alone: scripts around the service have their own. */
 static bool read_environment(struct loading *loading, char *const *environment)
@@ -140,7 +140,7 @@ static bool read_environment(struct loading *loading, char *const *environment)
     return true;
 }
 
-/* --- flags ----------------------------------------------------------------------------------- */
+/* --- flags ------------------------------------------------------------------------------------ */
 
 struct flag {
     char name[64];     /* as a key, with underscores */
@@ -219,7 +219,7 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
     return true;
 }
 
-/* --- secrets from files ---------------------------------------------------------------------- */
+/* --- secrets from files ----------------------------------------------------------------------- */
 
 static bool read_secret(struct loading *loading, const struct config_key *key, const char *path)
 {

@@ -141,8 +141,7 @@ static void hold(struct catalogue *catalogue, struct run_record *run)
     run->held = true;
 }
 
-/* --- nonces
- * --------------------------------------------------------------------------------------- */
+/* --- nonces ----------------------------------------------------------------------------------- */
 
 static bool nonce_expired(const struct table_item *item, const void *context)
 {
@@ -190,8 +189,7 @@ static double read_time(const char *text, size_t size, double now_ms)
     return (double)timegm(&tm) * 1e3 + ms;
 }
 
-/* --- what the dataset holds
- * ----------------------------------------------------------------------- */
+/* --- what the dataset holds ------------------------------------------------------------------- */
 
 static void copy_string(char *field, size_t room, const struct js_value *string)
 {
@@ -315,8 +313,7 @@ size_t catalogue_runs(struct catalogue *catalogue)
     return count;
 }
 
-/* --- claims and asking
- * ---------------------------------------------------------------------------- */
+/* --- claims and asking ------------------------------------------------------------------------ */
 
 static enum run_status status_of_path(const char *path)
 {

@@ -21,8 +21,7 @@ struct catalogue;
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue *catalogue); /* NULL is fine */
 
-/* --- what the dataset holds
- * ----------------------------------------------------------------------- */
+/* --- what the dataset holds ------------------------------------------------------------------- */
 
 /* A ledger line, in the order of the ledger. NOW_MS (since 1970): spent nonces that are too old to
  * be presented again are passed over. A run keeps what the last line that had it said. */
@@ -39,8 +38,7 @@ void catalogue_forget(struct catalogue *catalogue);
 bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
 size_t catalogue_runs(struct catalogue *catalogue);
 
-/* --- claims: see store.h
- * -------------------------------------------------------------------------- */
+/* --- claims: see store.h ---------------------------------------------------------------------- */
 
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
@@ -49,8 +47,7 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
  * holds it. */
 void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent);
 
-/* --- asking
- * --------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* ACCEPTED receives the seq of the line that accepted the run, 0 without one. */
 bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,

@@ -20,8 +20,7 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
 }
 
-/* --- index
- * ---------------------------------------------------------------------------------------- */
+/* --- index ------------------------------------------------------------------------------------ */
 
 static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
 {
@@ -81,8 +80,7 @@ static bool read_index(struct dataset *dataset, const git_oid *commit, bool star
     return true;
 }
 
-/* --- ledger
- * --------------------------------------------------------------------------------------- */
+/* --- ledger ----------------------------------------------------------------------------------- */
 
 struct ledger_reading {
     struct dataset *dataset;
@@ -152,8 +150,7 @@ static bool read_ledger(struct dataset *dataset, const git_oid *commit, struct s
     return read_days(dataset, commit, ledger, take_line, error);
 }
 
-/* --- the tip
- * -------------------------------------------------------------------------------------- */
+/* --- the tip ---------------------------------------------------------------------------------- */
 
 static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
                       struct store_error *error)
@@ -219,11 +216,10 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     return error_set(error, "%s", reason.message);
 }
 
-/* --- applying changes
- * ----------------------------------------------------------------------------- */
+/* --- applying changes ------------------------------------------------------------------------- */
 
-/* A run that the dataset holds; also a file that neither ledger nor index knows is not overwritten.
- */
+/* A run that the dataset holds; also a file that neither ledger nor index knows is not
+ * overwritten. */
 static bool is_duplicate(struct dataset *dataset, const struct change *change, bool *duplicate,
                          struct store_error *error)
 {

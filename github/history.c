@@ -83,8 +83,8 @@ static void start_at(struct history *history, const git_oid *tip)
     add_commit(&history->older, tip);
 }
 
-/* Puts what came since the last question on top; starts afresh when the tip no longer stands on it.
- */
+/* Puts what came since the last question on top; starts afresh when the tip no longer stands on
+ * it. */
 static bool catch_up(struct history *history, const git_oid *tip, struct store_error *error)
 {
     if (!history->older.count) {
@@ -119,8 +119,7 @@ static bool extend(struct history *history, struct store_error *error)
     return true;
 }
 
-/* --- the last seq of a commit's ledger
- * ------------------------------------------------------------ */
+/* --- the last seq of a commit's ledger -------------------------------------------------------- */
 
 struct newest_day {
     git_oid blob;

@@ -61,8 +61,8 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* The name under which a file grows; `git prune` clears such names away. Under the commit lock it is ours
- * alone, and what a killed process left under it goes. */
+/* The name under which a file grows; `git prune` clears such names away. Under the commit lock it
+ * is ours alone, and what a killed process left under it goes. */
 static int open_temporary(const char *path)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
@@ -109,7 +109,9 @@ static bool install(const struct repository *repository, const git_oid *id,
         arena_format(&arena, "%s/objects/tmp_obj_benchledger", repository->path);
     const char *folder = arena_format(&arena, "%s/objects/%.2s", repository->path, hex);
     const char *path = arena_format(&arena, "%s/%s", folder, hex + 2);
-    if (access(path, F_OK) == 0) /* perhaps by a process that was killed before it synced */
+    /* There already: renewed, so that no `git prune` takes it for old, and synced, in case whoever
+     * wrote it was killed before that. */
+    if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
         return sync_folder(repository, folder);
     if (!write_temporary(repository, temporary, packed))
         return false;

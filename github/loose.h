@@ -1,8 +1,10 @@
 /* Writing a loose git object (one file under objects/).
  *
- * libgit2 writes them too; this does it at half the price, which is what a commit consists of: SHA-1
- * without collision search (we make the content ourselves), no second hash, and objects that are mostly
- * hashes are stored without an attempt to compress them. */
+ * libgit2 writes them too; this does it at half the price, which is what a commit consists of: one
+ * plain SHA-1 instead of two that search for collision attacks, and objects that are mostly hashes
+ * are stored without an attempt to compress them. A run file that collides with another would have
+ * to do so as printed JSON, git's own tools refuse such objects, and the ledger holds its SHA-256
+ * besides. */
 #ifndef BENCHLEDGER_GITHUB_LOOSE_H
 #define BENCHLEDGER_GITHUB_LOOSE_H
 
@@ -15,8 +17,8 @@
 
 enum loose_packing { LOOSE_STORED = 0, LOOSE_DEFLATED = 1 }; /* zlib levels */
 
-/* Writes the object and fsyncs it and its folder; does not write one that is there. The caller holds the
- * commit lock. */
+/* Writes the object and fsyncs it and its folder; does not write one that is there. The caller
+ * holds the commit lock. */
 bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
                  enum loose_packing packing, git_oid *id, struct store_error *error);
 

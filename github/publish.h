@@ -17,8 +17,8 @@ bool publish_prepare(const struct source *source, struct index *index, struct pu
                      struct store_error *error);
 void publish_free(struct publish_plan *plan);
 
-/* Replaces each file atomically; readers meanwhile see a segment that is newer than the manifest.
- */
+/* Replaces each file atomically; readers meanwhile see a segment that is newer than the
+ * manifest. */
 bool publish_to_folder(const struct publish_plan *plan, const char *folder,
                        struct store_error *error);
 /* One commit on the commit of SOURCE; COMMIT receives it as hex. False and MOVED when the tip has

@@ -67,8 +67,7 @@ static struct known *know(struct rebuilding *work, const struct js_value *run_id
     return (struct known *)(item ? item : table_add(&work->known, key));
 }
 
-/* --- ledger
- * --------------------------------------------------------------------------------------- */
+/* --- ledger ----------------------------------------------------------------------------------- */
 
 static void take_line(void *context, const struct ledger_line *line)
 {
@@ -91,8 +90,7 @@ static bool read_day(void *context, const char *path)
                        work->error);
 }
 
-/* --- run files
- * ------------------------------------------------------------------------------------ */
+/* --- run files -------------------------------------------------------------------------------- */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -188,8 +186,7 @@ static bool make_index(struct rebuilding *work)
     return true;
 }
 
-/* --- the present index
- * ---------------------------------------------------------------------------- */
+/* --- the present index ------------------------------------------------------------------------ */
 
 static void take_entry(void *context, const struct index_entry *entry)
 {
@@ -235,8 +232,7 @@ static enum rebuild_outcome judge(struct rebuilding *work)
     return REBUILD_REFUSED;
 }
 
-/* --- all of it
- * ------------------------------------------------------------------------------------ */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static enum rebuild_outcome gather(struct rebuilding *work)
 {

@@ -67,8 +67,8 @@ typedef bool (*repository_tell)(void *context, const char *path, const git_oid *
 bool repository_list(struct repository *repository, const git_oid *commit, const char *folder,
                      repository_tell tell, void *context, struct store_error *error);
 
-/* Whether the disk takes a file and an fsync: how a store that failed finds out that it may go on.
- */
+/* Whether the disk takes a file and an fsync: how a store that failed finds out that it may go
+ * on. */
 bool repository_probe(struct repository *repository, struct store_error *error);
 
 #endif

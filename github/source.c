@@ -23,8 +23,7 @@ struct source source_folder(const char *path)
     return (struct source){.folder = path};
 }
 
-/* --- a folder
- * ------------------------------------------------------------------------------------- */
+/* --- a folder --------------------------------------------------------------------------------- */
 
 static bool read_all(int fd, const char *path, struct buffer *out, struct store_error *error)
 {
@@ -108,8 +107,7 @@ static bool list_folder(const struct source *source, const char *folder, int dep
     return fine;
 }
 
-/* --- either
- * --------------------------------------------------------------------------------------- */
+/* --- either ----------------------------------------------------------------------------------- */
 
 enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
                                   struct store_error *error)

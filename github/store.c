@@ -94,8 +94,7 @@ bool store_unready(struct store *store, struct store_error *reason)
     return writer_failed(store->writer, reason);
 }
 
-/* --- what is known of runs
- * ------------------------------------------------------------------------ */
+/* --- what is known of runs -------------------------------------------------------------------- */
 
 static void learn_commit(struct store *store, struct run_state *state, uint64_t accepted)
 {
@@ -182,8 +181,7 @@ void store_commit(struct store *store, const struct change *change, change_done 
     pending_finish(pending);
 }
 
-/* --- reading the tip
- * ------------------------------------------------------------------------------ */
+/* --- reading the tip -------------------------------------------------------------------------- */
 
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error)

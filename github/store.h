@@ -51,8 +51,7 @@ void store_close(struct store *store);
  */
 bool store_unready(struct store *store, struct store_error *reason);
 
-/* --- what is known of runs (from the ledger, and in flight) -------------------------------------
- */
+/* --- what is known of runs (from the ledger, and in flight) ----------------------------------- */
 
 enum run_status { RUN_QUEUED, RUN_PUBLISHED, RUN_QUARANTINED, RUN_WITHDRAWN };
 
@@ -61,12 +60,12 @@ struct run_state {
     char run_id[RUN_ID_MAX + 1]; /* as submitted; look-ups ignore case */
     char path[RUN_PATH_MAX + 1];
     char digest[SHA256_HEX + 1]; /* of the published file */
-    char submitted_digest[SHA256_HEX +
-                          1]; /* as the client sent it; empty for runs without a ledger line */
-    char
-        commit[COMMIT_HEX + 1]; /* that accepted it; empty while queued and without a ledger line */
-    char at[32];                /* acceptance, ISO with ms; empty for runs without a ledger line */
-    uint64_t revision;          /* seq of the last ledger event; 0 without one */
+    /* Empty for runs without a ledger line: the digest that the client sent, the commit that accepted it
+     * (empty while queued, too), the time of acceptance in ISO with ms. */
+    char submitted_digest[SHA256_HEX + 1];
+    char commit[COMMIT_HEX + 1];
+    char at[32];
+    uint64_t revision; /* seq of the last ledger event; 0 without one */
     int rules;
     char *flags; /* JSON array of codes, malloc'ed; NULL when unknown */
 };
@@ -87,8 +86,7 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 /* Gives run id and nonce back: the submission came to nothing. */
 void store_release(struct store *store, const char *run_id);
 
-/* --- writing ------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* One submission as a value that can be applied to any tip. All pointers are copied by
  * store_commit. */
@@ -128,8 +126,7 @@ typedef void (*change_done)(void *context, const struct change_result *result);
 void store_commit(struct store *store, const struct change *change, change_done done,
                   void *context);
 
-/* --- reading the tip ----------------------------------------------------------------------------
- */
+/* --- reading the tip -------------------------------------------------------------------------- */
 
 struct store_blob {
     char id[BLOB_HEX + 1];

@@ -142,7 +142,7 @@ enum repository_found tree_find(struct repository *repository, const git_oid *ro
     return REPOSITORY_ABSENT;
 }
 
-/* --- editing -------------------------------------------------------------------------------------- */
+/* --- editing ---------------------------------------------------------------------------------- */
 
 /* What a folder gets: a file or a folder under NAME, or its removal. */
 struct child {

@@ -1,8 +1,8 @@
 /* Folders of a commit, edited as git's own bytes.
  *
- * A month folder holds thousands of names. Its tree is kept in memory as it stands in the object, so that
- * a commit neither reads nor parses it again: one pass puts the new names in. The cache belongs to the
- * repository handle and is of a fixed number of folders. */
+ * A month folder holds thousands of names. Its tree is kept in memory as it stands in the object,
+ * so that a commit neither reads nor parses it again: one pass puts the new names in. The cache
+ * belongs to the repository handle and is of a fixed number of folders. */
 #ifndef BENCHLEDGER_GITHUB_TREE_H
 #define BENCHLEDGER_GITHUB_TREE_H
 
@@ -26,8 +26,8 @@ struct tree_edit {
 /* What lies at PATH below the tree ROOT, a file or a folder. */
 enum repository_found tree_find(struct repository *repository, const git_oid *root,
                                 const char *path, git_oid *id, struct store_error *error);
-/* Writes the trees that EDITS make of ROOT (NULL: of nothing); sorts EDITS. The caller holds the commit
- * lock. False also when a file would replace a folder, or a folder a file. */
+/* Writes the trees that EDITS make of ROOT (NULL: of nothing); sorts EDITS. The caller holds the
+ * commit lock. False also when a file would replace a folder, or a folder a file. */
 bool tree_update(struct repository *repository, const git_oid *root, struct tree_edit *edits,
                  size_t count, git_oid *tree, struct store_error *error);
 

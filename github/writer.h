@@ -15,8 +15,8 @@ bool writer_start(struct dataset *dataset, size_t queue_limit, struct writer **w
 /* Commits what is queued, ends the thread. NULL is fine. */
 void writer_stop(struct writer *writer);
 
-/* Takes PENDING over. False when the queue is full: PENDING is then still the caller's. Any thread.
- */
+/* Takes PENDING over. False when the queue is full: PENDING is then still the caller's. Any
+ * thread. */
 bool writer_queue(struct writer *writer, struct pending *pending);
 /* True, and why, while the last commit or look at the tip failed. Any thread. */
 bool writer_failed(struct writer *writer, struct store_error *reason);

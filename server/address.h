@@ -16,8 +16,8 @@ struct address {
 };
 
 bool address_from_socket(const struct sockaddr *peer, struct address *address);
-/* One address, with brackets and a port allowed ("1.2.3.4:80", "[2001:db8::1]:80", "2001:db8::1").
- */
+/* One address, with brackets and a port allowed ("1.2.3.4:80", "[2001:db8::1]:80",
+ * "2001:db8::1"). */
 bool address_parse(const char *text, size_t size, struct address *address);
 void address_print(const struct address *address, char text[ADDRESS_TEXT]);
 bool address_is_loopback(const struct address *address);

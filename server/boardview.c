@@ -62,7 +62,7 @@ void boardview_free(struct boardview *view)
     free(view);
 }
 
-/* --- fed by the store ------------------------------------------------------------------------ */
+/* --- fed by the store ------------------------------------------------------------------------- */
 
 static void told_reset(void *context)
 {
@@ -105,7 +105,7 @@ struct store_listener boardview_listener(struct boardview *view)
         .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
 }
 
-/* --- read ------------------------------------------------------------------------------------ */
+/* --- read ------------------------------------------------------------------------------------- */
 
 /* Filter and form as one text; the fields' lengths keep them apart. */
 static char *make_key(const struct board_filter *filter, bool csv)

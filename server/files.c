@@ -43,7 +43,7 @@ void files_free(struct files *files)
     free(files);
 }
 
-/* --- kept bodies ----------------------------------------------------------------------------- */
+/* --- kept bodies ------------------------------------------------------------------------------ */
 
 static struct content *look_up(struct files *files, const char *id)
 {
@@ -103,7 +103,7 @@ static void keep(struct files *files, struct content *content)
     pthread_mutex_unlock(&files->mutex);
 }
 
-/* --- answers --------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static struct content *load(struct request *request, const char *path, struct store_error *error)
 {

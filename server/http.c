@@ -18,14 +18,19 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-enum { CONNECTION_MEMORY = 32 * 1024, LIBRARY_CONNECTIONS = 1 << 20, STOP_STEP_MS = 5 };
+enum {
+    CONNECTION_MEMORY = 32 * 1024,
+    LIBRARY_CONNECTIONS = 1 << 20,
+    STOP_STEP_MS = 5,
+    RETRY_S = 5
+};
 
 struct http {
     struct service *service;
     struct MHD_Daemon *daemon;
 };
 
-/* --- connections ----------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
@@ -64,7 +69,7 @@ static void *request_line(void *context, const char *uri, struct MHD_Connection 
     return NULL; /* the request is made when its header is complete */
 }
 
-/* --- one request ----------------------------------------------------------------------------- */
+/* --- one request ------------------------------------------------------------------------------ */
 
 static void log_request(const struct request *request, const char *method)
 {
@@ -95,6 +100,14 @@ static enum MHD_Result receive(struct request *request, const char *data, size_t
 {
     peer_body(request->peer, size);
     body_receive(&request->body, data, size);
+    if (!request_account(request)) {
+        body_drain(&request->body);
+        request_account(request);
+        answer_error_retry(&request->answer, ERROR_BUSY, "Too many runs are on their way.",
+                           RETRY_S);
+        request->answer.close = true;
+        request->refused = true;
+    }
     bool dropped = request->body.state != BODY_KEEP;
     uint64_t most = (uint64_t)request->service->config->limits.drain_limit;
     return dropped && request->body.received > most ? MHD_NO : MHD_YES;
@@ -171,7 +184,7 @@ void http_resume(void *connection)
     MHD_resume_connection(connection);
 }
 
-/* --- life cycle ------------------------------------------------------------------------------ */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
 static unsigned thread_count(const struct config *config)
 {

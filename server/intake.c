@@ -55,7 +55,7 @@ void outcome_free(struct outcome *outcome)
     free(outcome);
 }
 
-/* --- the steps, each false when it has answered ---------------------------------------------- */
+/* --- the steps, each false when it has answered ----------------------------------------------- */
 
 static bool step_parse(struct submission *submission)
 {
@@ -252,6 +252,7 @@ static bool step_commit(struct submission *submission)
     request_suspend(request); /* first: the store may be done before store_commit returns */
     store_commit(service->store, &change, waiting_done, request->waiting);
     body_drain(&request->body); /* frees the text: it is not needed while it waits */
+    request_account(request);
     return true;
 }
 
@@ -284,7 +285,7 @@ static bool step_describe(struct submission *submission)
     return true;
 }
 
-/* --- the two lines --------------------------------------------------------------------------- */
+/* --- the two lines ---------------------------------------------------------------------------- */
 
 typedef bool step(struct submission *submission);
 
@@ -314,7 +315,7 @@ void intake_validate(struct request *request, struct answer *answer)
     take(request, answer, validate_steps, sizeof validate_steps / sizeof *validate_steps);
 }
 
-/* --- after the commit ------------------------------------------------------------------------ */
+/* --- after the commit ------------------------------------------------------------------------- */
 
 static void answer_committed(const struct request *request, struct answer *answer,
                              const char *commit)

@@ -79,8 +79,8 @@ void log_event(enum log_level level, const char *message, const struct log_field
         if (fields->value)
             add_field(&line, fields->name, fields->value);
     buffer_text(&line, settings.json ? "}\n" : "\n");
-    /* One write a line keeps the lines of threads apart. A full pipe or disk loses log, not runs.
-     */
+    /* One write a line keeps the lines of threads apart. A full pipe or disk loses log, not
+     * runs. */
     ssize_t written;
     do
         written = write(STDERR_FILENO, line.data, line.size);

@@ -13,7 +13,7 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-/* --- what the header says -------------------------------------------------------------------- */
+/* --- what the header says --------------------------------------------------------------------- */
 
 /* Headers that frame the body, and the forwarded addresses joined in order. */
 struct header_facts {
@@ -94,7 +94,7 @@ static void choose_id(struct request *request)
     snprintf(request->id, sizeof request->id, "%016llx", number * 0x9e3779b97f4a7c15ULL);
 }
 
-/* --- refusals before the body ---------------------------------------------------------------- */
+/* --- refusals before the body ----------------------------------------------------------------- */
 
 /* False when the request ends with the answer that is now decided. */
 static bool admit(struct request *request, const struct header_facts *facts)

@@ -52,7 +52,7 @@ static void plain_path(const char *pattern, char *out, size_t room)
     out[used] = '\0';
 }
 
-/* --- parameters ------------------------------------------------------------------------------ */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 static json_t *make_parameter(const char *name, size_t size, const char *place, const char *help,
                               const char *values)
@@ -89,7 +89,7 @@ static json_t *make_parameters(const struct route *route, const char *path)
     return list;
 }
 
-/* --- responses ------------------------------------------------------------------------------- */
+/* --- responses -------------------------------------------------------------------------------- */
 
 static void add_success(json_t *responses, const struct route *route)
 {
@@ -149,7 +149,7 @@ static json_t *make_responses(const struct route *route)
     return responses;
 }
 
-/* --- operations ------------------------------------------------------------------------------ */
+/* --- operations ------------------------------------------------------------------------------- */
 
 static json_t *make_body(const struct config *config)
 {

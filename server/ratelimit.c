@@ -32,7 +32,7 @@ struct ratelimit {
     struct row *rows;
 };
 
-/* --- a sliding window ------------------------------------------------------------------------ */
+/* --- a sliding window ------------------------------------------------------------------------- */
 
 static void window_slide(struct window *window, int64_t slot)
 {
@@ -68,7 +68,7 @@ static int64_t window_wait(const struct window *window, uint64_t limit)
     return SLOTS;
 }
 
-/* --- the table ------------------------------------------------------------------------------- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 struct ratelimit *ratelimit_new(size_t addresses, const int64_t limits[RATE_CLASSES])
 {
@@ -222,7 +222,7 @@ void ratelimit_leave(struct ratelimit *limit, enum rate_class class, const struc
     pthread_mutex_unlock(&limit->mutex);
 }
 
-/* --- global budgets -------------------------------------------------------------------------- */
+/* --- global budgets --------------------------------------------------------------------------- */
 
 struct budget {
     pthread_mutex_t mutex;

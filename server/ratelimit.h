@@ -25,8 +25,8 @@ void ratelimit_free(struct ratelimit *limit);
  * the next one may succeed. NOW_MS is of a clock that does not jump. */
 bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
                     int64_t now_ms, int64_t *retry_s);
-/* One at a time: false while the address holds its turn of CLASS. A turn ends with ratelimit_leave.
- */
+/* One at a time: false while the address holds its turn of CLASS. A turn ends with
+ * ratelimit_leave. */
 bool ratelimit_enter(struct ratelimit *limit, enum rate_class class, const struct address *client);
 void ratelimit_leave(struct ratelimit *limit, enum rate_class class, const struct address *client);
 

@@ -28,6 +28,18 @@ void request_parameter(const struct request *request, size_t index, char *text, 
     text[size] = '\0';
 }
 
+bool request_account(struct request *request)
+{
+    struct service *service = request->service;
+    int64_t most = service->config->limits.body_memory, held = (int64_t)request->body.data.size;
+    int64_t grown = held - request->held;
+    request->held = held;
+    if (!grown)
+        return true;
+    int64_t all = atomic_fetch_add(&service->body_bytes, grown) + grown;
+    return grown < 0 || !most || all <= most;
+}
+
 void request_suspend(struct request *request)
 {
     request->stage = STAGE_WAITING;
@@ -44,6 +56,7 @@ void request_free(struct request *request)
     waiting_leave(request->waiting);
     outcome_free(request->outcome);
     body_free(&request->body);
+    request_account(request);
     answer_free(&request->answer);
     free(request->path);
     free(request);

@@ -37,6 +37,7 @@ struct request {
     char id[REQUEST_ID_MOST + 1];
     struct address client;
     struct body body;
+    int64_t held; /* bytes of the body that the service has been told of */
     enum request_stage stage;
     bool refused;  /* ANSWER was decided before the body; it is sent when the body is through */
     bool has_turn; /* holds validate's turn of its address */
@@ -50,6 +51,9 @@ void request_free(struct request *request);
 /* A header of the request (the first of that name), a query parameter; NULL when absent. */
 const char *request_header(const struct request *request, const char *name);
 const char *request_query(const struct request *request, const char *name);
+/* Tells the service how much of the body is held now. False when all bodies together have just grown
+ * past body_memory. */
+bool request_account(struct request *request);
 /* Sends the connection to sleep until http_resume; the stage becomes STAGE_WAITING. */
 void request_suspend(struct request *request);
 /* Copies the path parameter INDEX, "" when it does not fit. */

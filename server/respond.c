@@ -16,7 +16,7 @@ static void add_header(struct MHD_Response *response, const char *name, const ch
     (void)MHD_add_response_header(response, name, value);
 }
 
-/* --- Accept-Encoding, If-None-Match ---------------------------------------------------------- */
+/* --- Accept-Encoding, If-None-Match ----------------------------------------------------------- */
 
 static const char *skip_blank(const char *at)
 {
@@ -62,7 +62,7 @@ static bool tag_matches(const char *list, const char *tag)
     return false;
 }
 
-/* --- CORS ------------------------------------------------------------------------------------ */
+/* --- CORS ------------------------------------------------------------------------------------- */
 
 static enum cors cors_kind(const struct request *request)
 {
@@ -106,7 +106,7 @@ void respond_preflight(struct request *request)
     request->answer.status = 204;
 }
 
-/* --- the response ---------------------------------------------------------------------------- */
+/* --- the response ----------------------------------------------------------------------------- */
 
 static void drop_content(void *content)
 {

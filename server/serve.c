@@ -34,7 +34,7 @@ static bool complain(const char *what, const char *why)
     return false;
 }
 
-/* --- parts ----------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 /* mkdir -p. */
 static bool make_folder(const char *path)
@@ -191,7 +191,7 @@ static void empty(struct service *service)
     address_list_free(&service->trusted);
 }
 
-/* --- the command ----------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 /* Every connection is a descriptor: take what the system allows. */
 static void raise_descriptors(void)

@@ -38,8 +38,9 @@ struct service {
     struct policy policy;             /* protocols that may be submitted */
     const struct answer_key *answers; /* NULL: none */
     struct content *openapi;
-    atomic_bool stopping; /* answers close their connections */
-    atomic_int requests;  /* in progress */
+    atomic_bool stopping;    /* answers close their connections */
+    atomic_int requests;     /* in progress */
+    atomic_llong body_bytes; /* held by them, see request_account */
 };
 
 #endif

@@ -128,7 +128,7 @@ void watchdog_free(struct watchdog *watchdog)
     free(watchdog);
 }
 
-/* --- connections ----------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static size_t bucket_of(const struct address *address)
 {
@@ -216,7 +216,7 @@ const struct address *peer_address(const struct peer *peer)
     return &peer->address;
 }
 
-/* --- phases ---------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 static void enter(struct peer *peer, enum phase phase, int64_t deadline_ms)
 {

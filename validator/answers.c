@@ -3,8 +3,7 @@
 #include "validator/sha256.h"
 #include "validator/text.h"
 
-/* --- the key ------------------------------------------------------------------------------------
- */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {
@@ -66,8 +65,7 @@ bool answer_key_read(struct arena *arena, const char *text, size_t size, struct 
     return true;
 }
 
-/* --- step 1: thoughts ---------------------------------------------------------------------------
- */
+/* --- step 1: thoughts ------------------------------------------------------------------------- */
 
 /* Where WORD (ASCII, any case) stands first from AT on, or END. */
 static const char *find_word(const char *at, const char *end, const char *word)
@@ -111,8 +109,7 @@ static struct text without_emphasis(struct arena *arena, struct text text)
     return text_trim((struct text){copy, size});
 }
 
-/* --- step 2: a letter ---------------------------------------------------------------------------
- */
+/* --- step 2: a letter ------------------------------------------------------------------------- */
 
 static const char *skip_spaces(const char *at, const char *end)
 {
@@ -192,8 +189,7 @@ static int capital_answer(struct text text)
     return answer;
 }
 
-/* --- steps 3 and 4 ------------------------------------------------------------------------------
- */
+/* --- steps 3 and 4 ---------------------------------------------------------------------------- */
 
 static int small_answer(struct text text)
 {

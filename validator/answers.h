@@ -19,8 +19,8 @@ struct answer_key {
     size_t count;
 };
 
-/* Reads a key file's text. False with a static *PROBLEM when it is not one. The key lives in ARENA.
- */
+/* Reads a key file's text. False with a static *PROBLEM when it is not one. The key lives in
+ * ARENA. */
 bool answer_key_read(struct arena *arena, const char *text, size_t size, struct answer_key *key,
                      const char **problem);
 

@@ -9,8 +9,7 @@ enum {
     TEXT_UNITS_MAX = 20000,
 };
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 #define CELL(member) offsetof(struct bench_cell, member)
 #define CHECKED FIELD_CHECKED_ONLY
@@ -104,8 +103,7 @@ static const struct field progress_fields[] = {
     {"pct", FIELD_NUMBER, 0, CHECKED, NULL},
     {0},
 };
-/* --- iterations ---------------------------------------------------------------------------------
- */
+/* --- iterations ------------------------------------------------------------------------------- */
 
 /* One chunk; the two keys stand first and in this order in every file a runner writes. */
 static void read_chunk(struct shape *shape, const struct js_value *value, struct bench_chunk *chunk)
@@ -201,8 +199,7 @@ static void limit_items(struct shape *shape, const struct js_value *array, const
         shape_error(shape, name, "has more than 1,000 items");
 }
 
-/* --- cells --------------------------------------------------------------------------------------
- */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static void check_cause_stack(struct shape *shape, const struct js_value *error)
 {

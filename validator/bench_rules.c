@@ -72,8 +72,7 @@ static void flag_numbers(const struct subject *subject, const char *key, double 
     raise_flag(subject, subject->rule->severity, subject->cell, &evidence);
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static void fingerprint_missing(const struct subject *subject)
 {
@@ -195,8 +194,7 @@ static void client_summary_disagrees(const struct subject *subject)
     }
 }
 
-/* --- cells with generated text ------------------------------------------------------------------
- */
+/* --- cells with generated text ---------------------------------------------------------------- */
 
 static void load_time_reversed(const struct subject *subject)
 {
@@ -339,8 +337,7 @@ static void timer_grid(const struct subject *subject)
         flag_numbers(subject, "chunks", (double)chunks, "offGrid", (double)off);
 }
 
-/* --- cells without generated text ---------------------------------------------------------------
- */
+/* --- cells without generated text ------------------------------------------------------------- */
 
 static bool outputs_disagree(const struct bench_cell *cell)
 {
@@ -415,8 +412,7 @@ static void embed_latency_implausible(const struct subject *subject)
         flag_numbers(subject, "singleLatencyMs", latency->median, "limit", EMBED_LATENCY_MS_LEAST);
 }
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static const struct rule rules[] = {
     {"fingerprint-missing", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_missing,

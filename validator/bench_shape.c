@@ -12,8 +12,7 @@ enum {
     SERIES_ID_UNITS_MAX = 64,
 };
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 #define RUN(member) offsetof(struct bench_run, member)
 #define CHECKED FIELD_CHECKED_ONLY
@@ -148,7 +147,7 @@ static const struct field event_fields[] = {
     {0},
 };
 
-/* --- cells ----------------------------------------------------------------------------------- */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static int by_cell_id(const void *left, const void *right)
 {
@@ -178,8 +177,7 @@ static const struct bench_cell **order_cells(struct shape *shape, struct bench_r
     return order;
 }
 
-/* --- client summaries ---------------------------------------------------------------------------
- */
+/* --- client summaries ------------------------------------------------------------------------- */
 
 static const struct bench_cell *find_cell(const struct bench_cell **order, size_t count,
                                           const struct js_value *id)
@@ -243,8 +241,7 @@ static void read_clients(struct shape *shape, struct bench_run *run,
     run->client_count = array->size;
 }
 
-/* --- the run ------------------------------------------------------------------------------------
- */
+/* --- the run ---------------------------------------------------------------------------------- */
 
 static void check_run_id(struct shape *shape, const struct js_value *id)
 {

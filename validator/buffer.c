@@ -34,12 +34,6 @@ void buffer_text(struct buffer *buffer, const char *text)
     buffer_add(buffer, text, strlen(text));
 }
 
-void buffer_byte(struct buffer *buffer, char byte)
-{
-    *buffer_reserve(buffer, 1) = byte;
-    buffer->size++;
-}
-
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
     va_list values;

@@ -6,8 +6,7 @@
 
 enum { FEW_MEMBERS = 16 };
 
-/* --- looking ------------------------------------------------------------------------------------
- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 const struct js_value *js_get_sized(const struct js_value *object, const char *name, size_t size)
 {
@@ -104,8 +103,7 @@ int js_compare(const struct js_value *a, const struct js_value *b)
     return compare_from(left + at, left + a->size, right + at, right + b->size);
 }
 
-/* --- printing -----------------------------------------------------------------------------------
- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static void print_string(const char *text, size_t size, struct buffer *out)
 {
@@ -276,8 +274,7 @@ void js_print_canonical(const struct js_document *document, const struct js_valu
     }
 }
 
-/* --- making and writing -------------------------------------------------------------------------
- */
+/* --- making and writing ----------------------------------------------------------------------- */
 
 struct js_value js_make_string(const char *text, size_t size)
 {

@@ -46,8 +46,7 @@ static void skip_space(struct reader *reader)
     reader->at = at;
 }
 
-/* --- strings ------------------------------------------------------------------------------------
- */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 /* Whether any of eight bytes ends a plain ASCII run: quote, backslash, control or non-ASCII. */
 static bool has_special(uint64_t word)
@@ -233,8 +232,7 @@ static bool read_string(struct reader *reader, struct js_value *value)
     return true;
 }
 
-/* --- numbers and words --------------------------------------------------------------------------
- */
+/* --- numbers and words ------------------------------------------------------------------------ */
 
 /* Whether a token prints as it stands, so that the printer can copy it. One of at most 15 digits in
  * plain form is its own shortest form; others are printed once and compared. */
@@ -337,8 +335,7 @@ static bool read_scalar(struct reader *reader)
     return read;
 }
 
-/* --- objects ------------------------------------------------------------------------------------
- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static bool same_key(const struct js_member *a, const struct js_member *b)
 {
@@ -466,8 +463,7 @@ static size_t order_members(struct js_member *members, size_t count)
     return count;
 }
 
-/* --- containers ---------------------------------------------------------------------------------
- */
+/* --- containers ------------------------------------------------------------------------------- */
 
 static bool open_container(struct reader *reader, bool object)
 {
@@ -541,8 +537,8 @@ static bool read_item(struct reader *reader, bool *opened)
     return !object || read_key(reader);
 }
 
-/* Behind a value: closes what ends here. *MORE: another child of the innermost container follows.
- */
+/* Behind a value: closes what ends here. *MORE: another child of the innermost container
+ * follows. */
 static bool read_behind(struct reader *reader, bool *more)
 {
     *more = false;

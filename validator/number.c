@@ -36,8 +36,7 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* A token taken apart: digits * 10^exponent. */
 struct decimal {
@@ -164,8 +163,7 @@ double number_read(const char *token, size_t size)
     return decimal.negative ? -value : value;
 }
 
-/* --- printing -----------------------------------------------------------------------------------
- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 struct shortest {
     uint64_t digits; /* may end in zeros */

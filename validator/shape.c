@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* --- pointers and errors ------------------------------------------------------------------------
- */
+/* --- pointers and errors ---------------------------------------------------------------------- */
 
 static struct shape_step *step(struct shape *shape)
 {
@@ -65,8 +64,7 @@ void shape_error(struct shape *shape, const char *name, const char *message)
         .path = arena_copy(shape->arena, pointer.data, pointer.size), .message = message};
 }
 
-/* --- fields -------------------------------------------------------------------------------------
- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 bool shape_is(struct shape *shape, const struct js_value *value, enum js_type type)
 {
@@ -156,8 +154,7 @@ bool shape_integer(double value, double low, double high)
     return value >= low && value <= high && floor(value) == value;
 }
 
-/* --- arrays and limits -------------------------------------------------------------------------
- */
+/* --- arrays and limits ------------------------------------------------------------------------ */
 
 void shape_scalars(struct shape *shape, const struct js_value *array, const char *name,
                    enum js_type type)

@@ -15,7 +15,7 @@
 
 enum { PROTOCOLS_MAX = 16 };
 
-/* --- index -------------------------------------------------------------------------------------- */
+/* --- index ------------------------------------------------------------------------------------ */
 
 /* One run file as any commit would index it: every archived protocol, flagged by its folder. */
 static bool index_file(void *context, const char *path, const char *bytes, size_t size,
@@ -105,7 +105,7 @@ int index_command(int count, char **arguments)
     return OFFLINE_UNREADABLE;
 }
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void take_entry(void *context, const struct index_entry *entry)
 {

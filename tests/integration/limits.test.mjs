@@ -227,6 +227,21 @@ test('dripping headers, slow bodies and idle connections are dropped', async (t)
   assert.match(steady.text, /^HTTP\/1.1 400 /); /* slow enough to notice, fast enough to stay */
 });
 
+test('bodies on their way are bounded together', async (t) => {
+  const service = await startService(t, { config: { body_memory: 150000 } });
+  const slow = raw(service.port, ['POST /api/bench/submit HTTP/1.1\r\nHost: x\r\n',
+    'Content-Type: application/json\r\nContent-Length: 100001\r\nConnection: close\r\n\r\n',
+    'x'.repeat(100000), 700, 'x']);
+  await sleep(300);
+  const busy = await service.post('x'.repeat(100000));
+  assert.ok(refused(busy, 429, 'busy').retryAfterSec > 0);
+  refused(await service.post('x'.repeat(20000)), 400, 'invalid-json');
+  assert.match((await slow).text, /^HTTP\/1.1 400 /);
+  for (let i = 0; i < 5; i++) refused(await service.post('x'.repeat(100000)), 400, 'invalid-json');
+  assert.equal((await service.submit(makeRun())).status, 200);
+  refused(await service.post('x'.repeat(140000)), 400, 'invalid-json');
+});
+
 test('connections in all and per address are limited', async (t) => {
   const outside = Object.values(os.networkInterfaces()).flat()
     .find((entry) => entry.family === 'IPv4' && !entry.internal)?.address;

@@ -229,8 +229,7 @@ struct change_result scratch_submit(struct store *store, unsigned n, size_t entr
     return waiting.result;
 }
 
-/* --- checking a dataset
- * --------------------------------------------------------------------------- */
+/* --- checking a dataset ----------------------------------------------------------------------- */
 
 struct checking {
     struct repository *repository;

@@ -20,7 +20,7 @@ static void tear_down(void)
     buffer_free(&out);
 }
 
-/* --- devices ------------------------------------------------------------------------------------ */
+/* --- devices ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *platform, *vendor, *architecture, *model, *class, *subclass;
@@ -63,7 +63,7 @@ START_TEST(device__names_follow_the_specification)
 }
 END_TEST
 
-/* --- rows --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void add(const char *entry)
 {
