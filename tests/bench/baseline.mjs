@@ -16,6 +16,7 @@ export * from './baseline/recompute.mjs';
 export * from './baseline/rules.mjs';
 export * from './baseline/shape.mjs';
 export * from './baseline/publish.mjs';
+export * from './baseline/board.mjs';
 
 export const defaultKey = JSON.parse(readFileSync(new URL('../../server/data/tinymmlu-key.json', import.meta.url), 'utf8'));
 

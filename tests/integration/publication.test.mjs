@@ -147,6 +147,7 @@ test('device names', async (t) => {
     ['Chrome OS', { vendor: '', architecture: 'gen-9' }, 'no digit', 'chrome-os/gen-9', 'chrome-os/gen-9'],
     ['X', { vendor: 'Intel', architecture: '' }, '\u0661\u0662', 'x/Intel', 'x/Intel'],
     ['X', {}, '---9---', 'x/gpu', 'x/9'],
+    ['X', {}, 'Iris Xe 96', 'x/gpu', 'x/iris-xe-96'],
     ['X', {}, 'Mesa9 (tm)', 'x/gpu', 'x/mesa9'],
     ['X', {}, 'mesa\u00a0\u3000(R)9', 'x/gpu', 'x/9'],
     ['X', {}, '(tm)mesa 9', 'x/gpu', 'x/9'],
