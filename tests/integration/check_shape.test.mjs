@@ -11,7 +11,7 @@ test('every shape error is told by its pointer and what is allowed is accepted',
   const { status, verdicts } = check(SHAPE_CASES.map((one) => JSON.stringify(brokenRun(one))));
   assert.equal(status, 2);
   for (const [i, one] of SHAPE_CASES.entries()) {
-    await t.test(one.name, () => {
+    await t.test(one.name, { todo: one.todo }, () => {
       const verdict = verdicts[i];
       assert.ok(verdict.shapeErrors, JSON.stringify(verdict));
       if (one.pointers) assert.deepEqual(pointers(verdict), [...one.pointers].sort());
