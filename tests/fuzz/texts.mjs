@@ -7,7 +7,8 @@ const seed = Number(process.argv[3] ?? Date.now() % 4294967296);
 let told = 0;
 let shown = 0;
 const { differences, ...counts } = tryTexts(count, seed, (tally) => {
-  for (const { what, text } of tally.differences.slice(told, 20)) console.log(`${told++} ${what}: ${JSON.stringify(text.slice(0, 2000))}`);
+  for (const { what, text } of tally.differences.slice(told,
+    20)) console.log(`${told++} ${what}: ${JSON.stringify(text.slice(0, 2000))}`);
   if (tally.texts - shown >= 100_000) console.log(`${shown = tally.texts} texts, ${tally.differences.length} differences`);
 });
 console.log(JSON.stringify({ seed, ...counts, differences: differences.length }));

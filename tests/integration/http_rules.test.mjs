@@ -7,7 +7,8 @@ import { readLedger, startService } from '../support/service.mjs';
 import { brokenRun, SHAPE_CASES } from '../support/shape_cases.mjs';
 
 const AT_ONCE = 16;
-const brief = (flags) => flags.map(({ code, severity, cellId }) => [code, severity, ...(cellId === undefined ? [] : [cellId])]);
+const brief = (flags) => flags.map(({ code, severity, cellId }) =>
+  [code, severity, ...(cellId === undefined ? [] : [cellId])]);
 
 /** Submits a run for each case, several at a time, and gives the answers in order. */
 async function submitAll(service, runs) {

@@ -1,7 +1,8 @@
 // POST /api/bench/validate over mutated runs: the same verdict, scrub, path and entry as the baseline.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkShape, digestState, entryOf, InvalidJson, isQuarantined, instant, readJson, scrub, verdict } from '../bench/baseline.mjs';
+import { checkShape, digestState, entryOf, InvalidJson, isQuarantined, instant, readJson, scrub,
+  verdict } from '../bench/baseline.mjs';
 import { mutatedFile } from '../support/mutate.mjs';
 import { Random } from '../support/prng.mjs';
 import { startService } from '../support/service.mjs';

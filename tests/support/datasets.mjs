@@ -4,7 +4,9 @@ import path from 'node:path';
 import { checkBytes, digestOf, entryOf, readJson, scrub } from '../bench/baseline.mjs';
 import { mutatedFile } from './mutate.mjs';
 
-const HEADS = { platforms: ['Linux', 'Windows', 'Android', 'linux'], vendors: ['nvidia', 'intel'], models: ['RTX 3060', 'Adreno (TM) 650', 'Iris Xe', ''], browsers: ['Chrome', 'Firefox', 'Chr\u00f6me', '\u{1F600}', '\uffff'] };
+const HEADS = { platforms: ['Linux', 'Windows', 'Android', 'linux'], vendors: ['nvidia', 'intel'],
+  models: ['RTX 3060', 'Adreno (TM) 650', 'Iris Xe', ''], browsers: ['Chrome', 'Firefox', 'Chr\u00f6me',
+  '\u{1F600}', '\uffff'] };
 
 /** A run that is accepted, with few enough devices that rows have several runs. */
 function soundRun(random, i) {
@@ -30,7 +32,8 @@ function soundRun(random, i) {
 }
 
 const fatten = (run, random) => {
-  run.harness.runtimeVersions = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`package-${i}`, '\u00e9'.repeat(random.below(200))]));
+  run.harness.runtimeVersions = Object.fromEntries(Array.from({ length: 60 },
+    (_, i) => [`package-${i}`, '\u00e9'.repeat(random.below(200))]));
   run.digest = digestOf(run);
 };
 

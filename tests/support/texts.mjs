@@ -4,13 +4,19 @@ import { canonical, DEPTH_MAX } from '../bench/baseline.mjs';
 import { check, Folder, run } from './checker.mjs';
 import { Random } from './prng.mjs';
 
-const KEYS = ['a', 'b', '', '0', '1', '9', '10', '4294967294', '4294967295', '01', '-1', '__proto__', '\\u0061', '\\u0000', '\\ud83d', '\\ude00', '\\ud83d\\ude00', '\u{1F600}', '\ue000', '\uffff', '\u00e9', '\\"', '\\\\', '\\/', 'x'.repeat(40), '\u2028', '\u007f'];
+const KEYS = ['a', 'b', '', '0', '1', '9', '10', '4294967294', '4294967295', '01', '-1', '__proto__', '\\u0061',
+  '\\u0000', '\\ud83d', '\\ude00', '\\ud83d\\ude00', '\u{1F600}', '\ue000', '\uffff', '\u00e9', '\\"', '\\\\',
+  '\\/', 'x'.repeat(40), '\u2028', '\u007f'];
 const STRINGS = [...KEYS, '\\n', '\\u001F', '\\uD800x', 'plain text', '\\b\\f\\r\\t'];
-const NUMBERS = ['0', '-0', '1', '-1', '0.5', '1e5', '1E+5', '1e-7', '1e21', '123456789012345678', '9007199254740993', '72658.61999998987', '5e-324', '1e-400', '0.1e1', '1.0', '100', '1.7976931348623157e308'];
+const NUMBERS = ['0', '-0', '1', '-1', '0.5', '1e5', '1E+5', '1e-7', '1e21', '123456789012345678',
+  '9007199254740993', '72658.61999998987', '5e-324', '1e-400', '0.1e1', '1.0', '100', '1.7976931348623157e308'];
 const WORDS = ['true', 'false', 'null'];
 const SPACES = ['', '', '', '', ' ', '\n', '\t', '\r', '  '];
-const JUNK = ['"', '\\', '{', '}', '[', ']', ',', ':', '-', '+', '.', 'e', '0', '1', '\\u', '\\ud83d', '\0', '\x1f', '\u00a0', '\ufeff', '\u2028', '/', '//', 'true', 'nul', 'NaN', '1e400', '-1e999', '\\x', "'", '00', '1.', '.5'];
-const BYTES = [0x80, 0xbf, 0xc0, 0xc1, 0xc3, 0xe0, 0xe2, 0xed, 0xa0, 0xef, 0xbb, 0xf0, 0xf4, 0x90, 0xf5, 0xff, 0x00];
+const JUNK = ['"', '\\', '{', '}', '[', ']', ',', ':', '-', '+', '.', 'e', '0', '1', '\\u', '\\ud83d', '\0',
+  '\x1f', '\u00a0', '\ufeff', '\u2028', '/', '//', 'true', 'nul', 'NaN', '1e400', '-1e999', '\\x', "'", '00', '1.',
+  '.5'];
+const BYTES = [0x80, 0xbf, 0xc0, 0xc1, 0xc3, 0xe0, 0xe2, 0xed, 0xa0, 0xef, 0xbb, 0xf0, 0xf4, 0x90, 0xf5, 0xff,
+  0x00];
 
 function value(random, depth) {
   const dice = random.below(depth > 5 ? 6 : 10);
@@ -58,7 +64,8 @@ function byNode(bytes) {
 
 /** Canonical and printed form of many objects by the binary, one process each way. */
 function printed(texts, folder) {
-  const file = folder.write('all.json', Buffer.concat([Buffer.from('{"a":['), ...texts.flatMap((text, i) => (i > 0 ? [Buffer.from(','), text] : [text])), Buffer.from(']}')]));
+  const file = folder.write('all.json', Buffer.concat([Buffer.from('{"a":['),
+    ...texts.flatMap((text, i) => (i > 0 ? [Buffer.from(','), text] : [text])), Buffer.from(']}')]));
   return ['digest --canonical', 'scrub'].map((command) => run([...command.split(' '), file]).stdout.toString());
 }
 
@@ -75,14 +82,18 @@ export function tryTexts(count, seed, progress = () => {}) {
       const refused = verdicts[i].error !== undefined;
       tally.refused += refused ? 1 : 0;
       if (refused !== (read === undefined)) tally.differences.push({ what: refused ? 'only the binary refuses' : 'only Node refuses', text: bytes.toString() });
-      else if (!refused && !(JSON.stringify(read).match(/\[/g)?.length >= DEPTH_MAX - 2)) sound.push({ bytes, read });
+      else if (!refused && !(JSON.stringify(read).match(/\[/g)?.length >= DEPTH_MAX - 2)) sound.push({ bytes,
+        read });
     }
     const folder = new Folder();
     try {
-      const [canonicals, prints] = printed(sound.map(({ bytes }) => (bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes)), folder);
+      const [canonicals, prints] = printed(sound.map(({ bytes }) =>
+        (bytes.subarray(0, 3).equals(Buffer.from('\ufeff')) ? bytes.subarray(3) : bytes)), folder);
       const values = { a: sound.map(({ read }) => read) };
-      if (canonicals !== canonical(values)) tally.differences.push({ what: 'canonical form', text: sound.map(({ bytes }) => bytes.toString()).join('\n') });
-      if (prints !== JSON.stringify(values)) tally.differences.push({ what: 'printed form', text: sound.map(({ bytes }) => bytes.toString()).join('\n') });
+      if (canonicals !== canonical(values)) tally.differences.push({ what: 'canonical form',
+        text: sound.map(({ bytes }) => bytes.toString()).join('\n') });
+      if (prints !== JSON.stringify(values)) tally.differences.push({ what: 'printed form',
+        text: sound.map(({ bytes }) => bytes.toString()).join('\n') });
     } finally {
       folder.close();
     }

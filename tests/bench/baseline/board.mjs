@@ -4,7 +4,8 @@ import { quantile } from './recompute.mjs';
 import { sha256 } from './json.mjs';
 
 const SEGMENT_BYTES = 1_000_000;
-const METRICS = ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec', 'loadColdMs', 'loadWarmMs', 'qualityScore', 'qualityParseRate'];
+const METRICS = ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec',
+  'loadColdMs', 'loadWarmMs', 'qualityScore', 'qualityParseRate'];
 
 const byUnits = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 const version = (protocol) => Number(protocol.slice(protocol.indexOf('/') + 1));
@@ -14,7 +15,8 @@ const isNumber = (value) => typeof value === 'number';
 function subclassOf({ deviceClass, deviceSubclass, gpuModel }) {
   if (deviceSubclass !== undefined) return deviceSubclass;
   const [platform] = deviceClass.split('/');
-  const { deviceSubclass: refined } = deviceNames({ os: { platform }, gpu: { available: !deviceClass.endsWith('/no-webgpu') }, gpuModel });
+  const { deviceSubclass: refined } = deviceNames({ os: { platform },
+    gpu: { available: !deviceClass.endsWith('/no-webgpu') }, gpuModel });
   return refined === `${platform}/gpu` || refined.endsWith('/no-webgpu') ? deviceClass : refined;
 }
 
@@ -24,8 +26,10 @@ function collect(groups, entry, cell) {
   let group = groups.get(key);
   if (!group) {
     group = {
-      head: { protocol: entry.protocol, deviceClass: entry.deviceClass, deviceSubclass, runtimeId: cell.runtimeId, benchModelId: cell.benchModelId, modelName: cell.modelName, workloadId: cell.workloadId },
-      runs: new Set(), values: Object.fromEntries(METRICS.map((metric) => [metric, []])), backends: new Set(), browsers: new Set(), highVariance: false, streams: [],
+      head: { protocol: entry.protocol, deviceClass: entry.deviceClass, deviceSubclass, runtimeId: cell.runtimeId,
+        benchModelId: cell.benchModelId, modelName: cell.modelName, workloadId: cell.workloadId },
+      runs: new Set(), values: Object.fromEntries(METRICS.map((metric) => [metric, []])), backends: new Set(),
+        browsers: new Set(), highVariance: false, streams: [],
     };
     groups.set(key, group);
   }
@@ -60,8 +64,10 @@ export function boardRows(entries, protocols = ['localmode-bench/5', 'localmode-
     if (entry.flagged || !protocols.includes(entry.protocol)) continue;
     for (const cell of entry.cells) collect(groups, entry, cell);
   }
-  return [...groups.values()].map(rowOf).sort((a, b) => version(b.protocol) - version(a.protocol) || byUnits(a.deviceClass, b.deviceClass) || byUnits(a.deviceSubclass, b.deviceSubclass)
-    || byUnits(a.benchModelId, b.benchModelId) || byUnits(a.runtimeId, b.runtimeId) || byUnits(a.workloadId, b.workloadId));
+  return [...groups.values()].map(rowOf).sort((a, b) => version(b.protocol) - version(a.protocol)
+    || byUnits(a.deviceClass, b.deviceClass) || byUnits(a.deviceSubclass, b.deviceSubclass)
+    || byUnits(a.benchModelId, b.benchModelId) || byUnits(a.runtimeId, b.runtimeId)
+      || byUnits(a.workloadId, b.workloadId));
 }
 
 /** The index of a dataset without a ledger: file name below `index/` to bytes. */
@@ -90,7 +96,8 @@ export function rebuiltIndex(entries) {
     return { path, entries: list.length, bytes: Buffer.byteLength(text), sha256: sha256(text) };
   });
   files['index/summary.json'] = JSON.stringify(ordered);
-  files['index/manifest.json'] = JSON.stringify({ version: 1, segments: rows, entries: ordered.length, flagged: ordered.filter(({ flagged }) => flagged).length,
+  files['index/manifest.json'] = JSON.stringify({ version: 1, segments: rows, entries: ordered.length,
+    flagged: ordered.filter(({ flagged }) => flagged).length,
     summaryComplete: true, summaryEntries: ordered.length });
   return files;
 }
