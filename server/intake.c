@@ -146,8 +146,10 @@ static bool step_judge(struct submission *submission)
 
 static bool step_publish(struct submission *submission)
 {
-    publish(&submission->arena, &submission->verdict, submission->digest.status,
-            (double)submission->now_ms, &submission->publication);
+    struct shape_errors errors;
+    if (!publish(&submission->arena, &submission->verdict, submission->digest.status,
+                 (double)submission->now_ms, &submission->publication, &errors))
+        return refuse_shape(submission, &errors);
     if (submission->publication.entry.size > ENTRY_BYTES_MAX)
         return refuse_one(submission, "", "makes an index entry of more than 256 KiB");
     return true;

@@ -24,7 +24,7 @@ static int by_key_then_place(const void *left, const void *right)
     return order ? order : a->place < b->place ? -1 : 1;
 }
 
-/* Marks repeated keys (text becomes NULL) after their value moved to the first place. Sorting keeps
+/* Marks repeated keys (type becomes JS_NULL) after their value moved to the first place. Sorting keeps
  * hostile objects of a million keys cheap. */
 static bool merge_many(struct js_member *members, size_t count)
 {

@@ -14,7 +14,8 @@
 
 enum {
     SHAPE_ERRORS_MAX = 50,
-    FLAGS_MAX = 5000, /* recorded; a verdict counts those beyond, too */
+    FLAGS_MAX = 5000, /* recorded; beyond them only the first of each code */
+    RULES_MAX = 64,   /* rows of a rule table */
     RULES_VERSION = 2,
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "server/embedded.h"
+#include "validator/text.h"
 
 enum { FILE_SIZE_MAX = 256 << 20 };
 
@@ -58,19 +59,25 @@ void offline_close(struct offline_file *file)
     buffer_free(&file->text);
 }
 
-static void print_safely(const char *text)
+void offline_add_safely(struct buffer *out, const char *text, size_t size)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stderr);
+    for (const char *at = text, *next = text, *end = text + size; at < end; at = next) {
+        if (text_is_control(text_next(&next, end)))
+            buffer_byte(out, '?');
+        else
+            buffer_add(out, at, (size_t)(next - at));
+    }
 }
 
 void offline_complain(const char *file, const char *message)
 {
-    fputs("benchledger: ", stderr);
-    print_safely(file);
-    fputs(": ", stderr);
-    print_safely(message);
-    fputc('\n', stderr);
+    BUFFER_SCOPE struct buffer line = {0};
+    buffer_text(&line, "benchledger: ");
+    offline_add_safely(&line, file, strlen(file));
+    buffer_text(&line, ": ");
+    offline_add_safely(&line, message, strlen(message));
+    buffer_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stderr);
 }
 
 void offline_complain_shape(const char *file, const struct shape_errors *errors)
