@@ -125,7 +125,7 @@ static bool refuse_shape(struct submission *submission, const struct shape_error
 
 static bool refuse_one(struct submission *submission, const char *path, const char *message)
 {
-    struct shape_errors errors = {.count = 1, .items = {{path, message}}};
+    struct shape_errors errors = {.count = 1, .items = {{path, message, strlen(path)}}};
     return refuse_shape(submission, &errors);
 }
 

@@ -20,9 +20,9 @@ enum {
 };
 
 struct shape_error {
-    const char
-        *path; /* RFC 6901 pointer; NUL-terminated, may hold what the client sent: escape it */
+    const char *path; /* RFC 6901 pointer; holds what the client sent, NUL too: escape it */
     const char *message;
+    size_t path_size;
 };
 struct shape_errors {
     struct shape_error items[SHAPE_ERRORS_MAX];

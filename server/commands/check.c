@@ -101,7 +101,7 @@ static void print_table(const struct report *report)
     for (size_t i = 0; i < report->errors.count; i++) {
         const struct shape_error *error = &report->errors.items[i];
         buffer_text(&lines, "    shape  ");
-        offline_add_safely(&lines, error->path, strlen(error->path));
+        offline_add_safely(&lines, error->path, error->path_size);
         buffer_format(&lines, " %s\n", error->message);
     }
     for (const struct flag *flag = report->shaped ? report->verdict.flags : NULL; flag;
