@@ -3,6 +3,7 @@
 
 #include "validator/js.h"
 #include "validator/number.h"
+#include "validator/text.h"
 
 enum { FEW_MEMBERS = 16 };
 
@@ -28,12 +29,7 @@ size_t js_units(const struct js_value *string)
 {
     if (string->flags & JS_ASCII)
         return string->size;
-    size_t units = 0;
-    for (uint32_t i = 0; i < string->size; i++) {
-        unsigned char byte = (unsigned char)string->text[i];
-        units += ((byte & 0xC0) != 0x80) + (byte >= 0xF0);
-    }
-    return units;
+    return text_units(text_of(string));
 }
 
 /* The UTF-16 units of the well-formed character at *AT, which moves behind it. */

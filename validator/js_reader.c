@@ -4,6 +4,7 @@
 #include "validator/js.h"
 #include "validator/js_members.h"
 #include "validator/number.h"
+#include "validator/text.h"
 
 enum { LONGEST_TOKEN = NUMBER_PRINT_MAX, FIRST_ROOM = 256 };
 
@@ -124,26 +125,6 @@ static bool read_hex4(struct reader *reader, unsigned *unit)
     return true;
 }
 
-static char *put_code_point(char *out, unsigned code)
-{
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else if (code < 0x800) {
-        *out++ = (char)(0xC0 | code >> 6);
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        *out++ = (char)(0xE0 | code >> 12);
-        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else {
-        *out++ = (char)(0xF0 | code >> 18);
-        *out++ = (char)(0x80 | (code >> 12 & 0x3F));
-        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    }
-    return out;
-}
-
 /* \uXXXX, with the low half of a pair when it follows. */
 static bool read_unicode_escape(struct reader *reader, unsigned *code)
 {
@@ -199,7 +180,7 @@ static bool read_escaped(struct reader *reader, const char *start, bool ascii,
         if (!read_escape(reader, &code))
             return false;
         ascii = ascii && code < 0x80;
-        out = put_code_point(out, code);
+        out = text_encode(out, code);
         from = reader->at;
         if (!skip_plain(reader, &ascii))
             return false;
