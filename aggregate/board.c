@@ -9,8 +9,6 @@
 
 enum { FIRST_BUCKETS = 1024 };
 
-/* --- names ------------------------------------------------------------------------------------ */
-
 /* FNV-1a; the names come from files that were accepted, and a bucket is walked by whole hashes. */
 static uint64_t hash_text(const char *text, size_t size)
 {
@@ -71,8 +69,6 @@ static struct name *intern_member(struct board *board, const struct js_value *ob
     const struct js_value *value = js_get(object, key);
     return value && value->type == JS_STRING ? intern(board, value->text, value->size) : NULL;
 }
-
-/* --- reading an entry ------------------------------------------------------------------------- */
 
 static double number_member(const struct js_value *object, const char *key)
 {
@@ -217,8 +213,6 @@ bool board_remove(struct board *board, const char *run_id)
     return true;
 }
 
-/* --- life cycle ------------------------------------------------------------------------------- */
-
 double board_protocol_number(const struct js_value *id)
 {
     double number;
@@ -264,8 +258,6 @@ size_t board_entries(const struct board *board)
 {
     return board->all;
 }
-
-/* --- filters ---------------------------------------------------------------------------------- */
 
 static bool is_wanted(const char *wanted, const struct name *name)
 {

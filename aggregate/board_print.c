@@ -6,8 +6,6 @@
 
 enum { RECENT_SUBMISSIONS = 25, PROVISIONAL_BELOW = 3 };
 
-/* --- columns ---------------------------------------------------------------------------------- */
-
 enum column_kind { COLUMN_TEXT, COLUMN_COUNT, COLUMN_FIGURE, COLUMN_NAMES, COLUMN_BOOL };
 
 /* One column of a row: for JSON in this order, for CSV those marked. */
@@ -99,8 +97,6 @@ static const struct column columns[] = {
 };
 enum { COLUMN_COUNT_ALL = sizeof columns / sizeof *columns };
 
-/* --- JSON ------------------------------------------------------------------------------------- */
-
 static void write_names(struct js_writer *writer, struct tally *names)
 {
     tally_sort(names);
@@ -160,8 +156,6 @@ static void write_rows(struct js_writer *writer, struct rows *rows)
         write_row(writer, rows->order[i]);
     js_write_end(writer, ']');
 }
-
-/* --- selection -------------------------------------------------------------------------------- */
 
 /* What a filter leaves: entries in order of acceptance and their rows. Without a filter those of
  * the board itself. */
@@ -236,8 +230,6 @@ static size_t find_recent(const struct selection *selection,
     return count;
 }
 
-/* --- public ----------------------------------------------------------------------------------- */
-
 void board_write_rows(struct board *board, const struct board_filter *filter, struct buffer *out)
 {
     struct js_writer writer = {.out = out};
@@ -280,8 +272,6 @@ void board_write_snapshot(struct board *board, const struct board_filter *filter
     js_write_end(&writer, '}');
     free_selection(filter, &selection);
 }
-
-/* --- CSV -------------------------------------------------------------------------------------- */
 
 /* RFC 4180 quoting; what a spreadsheet would run as a formula is given a leading apostrophe. */
 static void csv_text(struct buffer *out, const char *text, size_t size)

@@ -16,8 +16,6 @@ const char *figure_name(enum figure figure)
     return names[figure];
 }
 
-/* --- series ----------------------------------------------------------------------------------- */
-
 static void series_add(struct series *series, double value)
 {
     if (series->count == series->room) {
@@ -73,8 +71,6 @@ double row_median(struct row *row, enum figure figure)
     return series->count ? quantile(series->values, series->count, 0.5) : NAN;
 }
 
-/* --- tallies ---------------------------------------------------------------------------------- */
-
 static void tally_change(struct tally *tally, const struct name *name, bool add)
 {
     size_t at = 0;
@@ -105,8 +101,6 @@ void tally_sort(struct tally *tally)
     if (tally->count)
         qsort(tally->items, tally->count, sizeof *tally->items, by_name);
 }
-
-/* --- rows ------------------------------------------------------------------------------------- */
 
 static uint64_t hash_row(const struct entry *entry, const struct cell *cell)
 {

@@ -5,8 +5,6 @@
 #include "aggregate/device.h"
 #include "validator/bench_run.h"
 
-/* --- one field each; absent values leave their key out ---------------------------------------- */
-
 static void put_text(struct js_writer *writer, const char *key, const struct js_value *text)
 {
     if (!text)
@@ -47,8 +45,6 @@ static void put_median(struct js_writer *writer, const struct bench_summary *sum
     if (summary->metrics[metric].n)
         put_number(writer, metric_name(metric), summary->metrics[metric].median);
 }
-
-/* --- localmode-bench -------------------------------------------------------------------------- */
 
 static void write_device(const struct bench_run *run, struct js_writer *writer)
 {
@@ -138,8 +134,6 @@ static void bench_entry(const struct verdict *verdict, bool flagged, const char 
             write_cell(&run->cells[i], &verdict->summaries->cells[i], writer);
     js_write_end(writer, ']');
 }
-
-/* --- every family ----------------------------------------------------------------------------- */
 
 static const struct {
     const struct protocol *(*family)(void);

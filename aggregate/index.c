@@ -138,8 +138,6 @@ bool index_summary_complete(const struct index *index)
     return index->summary_complete;
 }
 
-/* --- entries ---------------------------------------------------------------------------------- */
-
 static bool read_entry(const struct js_value *value, struct index_entry *entry)
 {
     const struct js_value *flagged = js_get(value, "flagged");
@@ -186,8 +184,6 @@ bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *c
     return tell_array(bytes, size, tell, context, &count, &flagged) ||
            fail(problem, "it is not an array of entries");
 }
-
-/* --- loading ---------------------------------------------------------------------------------- */
 
 static bool read_count(const struct js_value *root, const char *name, size_t *count)
 {
@@ -320,8 +316,6 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
     return true;
 }
 
-/* --- appending -------------------------------------------------------------------------------- */
-
 static void append_to_segment(struct index *index, const char *entry, size_t size)
 {
     struct buffer *open = index->open_count ? &index->open[index->open_count - 1] : NULL;
@@ -395,8 +389,6 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
     remember(index);
     return true;
 }
-
-/* --- what changed ----------------------------------------------------------------------------- */
 
 static struct index_file *close_array(struct index_file *file, struct buffer *array)
 {

@@ -40,8 +40,6 @@ typedef void (*index_tell)(void *context, const struct index_entry *entry);
 struct index *index_new(size_t summary_limit);
 void index_free(struct index *index); /* NULL is fine */
 
-/* --- loading, into a new index ---------------------------------------------------------------- */
-
 /* First the manifest, then each of its segments in order, then index_load_end with the summary when
  * index_wants_summary (SUMMARY NULL: there is none). False: it is not a whole index; free it and
  * leave the dataset's alone. TELL may be NULL. */
@@ -59,8 +57,6 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
 bool index_load_archive(struct index *index, const char *summary, size_t size, index_tell tell,
                         void *context, struct index_problem *problem);
 
-/* --- changing --------------------------------------------------------------------------------- */
-
 /* False when ENTRY is not an object with a runId. */
 bool index_append(struct index *index, const char *entry, size_t size,
                   struct index_problem *problem);
@@ -75,8 +71,6 @@ struct index_file {
 const struct index_file *index_changed(struct index *index, size_t *count);
 void index_settle(struct index *index); /* they are in the dataset */
 void index_undo(struct index *index);   /* they are not: back to the last settled state */
-
-/* --- asking ----------------------------------------------------------------------------------- */
 
 size_t index_entries(const struct index *index);
 size_t index_flagged(const struct index *index);

@@ -54,8 +54,6 @@ static bool set(struct loading *loading, const struct config_key *key, const cha
     return true;
 }
 
-/* --- file ------------------------------------------------------------------------------------- */
-
 static int file_pair(void *context, const char *section, const char *name, const char *text)
 {
     struct loading *loading = context;
@@ -118,8 +116,6 @@ static bool read_file(struct loading *loading, const char *path)
     return true;
 }
 
-/* --- environment ------------------------------------------------------------------------------ */
-
 /* Unknown BENCHLEDGER_ variables are left alone: scripts around the service have their own. */
 static bool read_environment(struct loading *loading, char *const *environment)
 {
@@ -139,8 +135,6 @@ static bool read_environment(struct loading *loading, char *const *environment)
     }
     return true;
 }
-
-/* --- flags ------------------------------------------------------------------------------------ */
 
 struct flag {
     char name[64];     /* as a key, with underscores */
@@ -218,8 +212,6 @@ static bool read_flags(struct loading *loading, int count, char *const *argument
     }
     return true;
 }
-
-/* --- secrets from files ----------------------------------------------------------------------- */
 
 static bool read_secret(struct loading *loading, const struct config_key *key, const char *path)
 {

@@ -141,8 +141,6 @@ static void hold(struct catalogue *catalogue, struct run_record *run)
     run->held = true;
 }
 
-/* --- nonces ----------------------------------------------------------------------------------- */
-
 static bool nonce_expired(const struct table_item *item, const void *context)
 {
     const struct nonce_record *nonce = (const struct nonce_record *)item;
@@ -188,8 +186,6 @@ static double read_time(const char *text, size_t size, double now_ms)
     tm.tm_mon -= 1;
     return (double)timegm(&tm) * 1e3 + ms;
 }
-
-/* --- what the dataset holds ------------------------------------------------------------------- */
 
 static void copy_string(char *field, size_t room, const struct js_value *string)
 {
@@ -312,8 +308,6 @@ size_t catalogue_runs(struct catalogue *catalogue)
     pthread_mutex_unlock(&catalogue->mutex);
     return count;
 }
-
-/* --- claims and asking ------------------------------------------------------------------------ */
 
 static enum run_status status_of_path(const char *path)
 {

@@ -21,8 +21,6 @@ struct catalogue;
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue *catalogue); /* NULL is fine */
 
-/* --- what the dataset holds ------------------------------------------------------------------- */
-
 /* A ledger line, in the order of the ledger. NOW_MS (since 1970): spent nonces that are too old to
  * be presented again are passed over. A run keeps what the last line that had it said. */
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms);
@@ -38,16 +36,12 @@ void catalogue_forget(struct catalogue *catalogue);
 bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
 size_t catalogue_runs(struct catalogue *catalogue);
 
-/* --- claims: see store.h ---------------------------------------------------------------------- */
-
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
                            struct run_state *state);
 /* Ends a claim: the run came to nothing (SPENT false: the nonce is given back), or the dataset
  * holds it. */
 void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent);
-
-/* --- asking ----------------------------------------------------------------------------------- */
 
 /* ACCEPTED receives the seq of the line that accepted the run, 0 without one. */
 bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,

@@ -20,8 +20,6 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
 }
 
-/* --- index ------------------------------------------------------------------------------------ */
-
 static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
 {
     if (entry->path && entry->path->type == JS_STRING)
@@ -79,8 +77,6 @@ static bool read_index(struct dataset *dataset, const git_oid *commit, bool star
         listener->settled(listener->context);
     return true;
 }
-
-/* --- ledger ----------------------------------------------------------------------------------- */
 
 struct ledger_reading {
     struct dataset *dataset;
@@ -150,8 +146,6 @@ static bool read_ledger(struct dataset *dataset, const git_oid *commit, struct s
     return read_days(dataset, commit, ledger, take_line, error);
 }
 
-/* --- the tip ---------------------------------------------------------------------------------- */
-
 static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
                       struct store_error *error)
 {
@@ -215,8 +209,6 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     dataset->unreadable_reason = reason;
     return error_set(error, "%s", reason.message);
 }
-
-/* --- applying changes ------------------------------------------------------------------------- */
 
 /* A run that the dataset holds; also a file that neither ledger nor index knows is not
  * overwritten. */

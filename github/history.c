@@ -119,8 +119,6 @@ static bool extend(struct history *history, struct store_error *error)
     return true;
 }
 
-/* --- the last seq of a commit's ledger -------------------------------------------------------- */
-
 struct newest_day {
     git_oid blob;
     bool found;

@@ -82,8 +82,6 @@ bool ledger_path_day(const char *path, char day[LEDGER_DAY + 1])
     return true;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
-
 static const struct js_value *typed(const struct js_value *root, const char *name,
                                     enum js_type type)
 {
@@ -166,8 +164,6 @@ bool ledger_read(struct ledger *ledger, const char *day, const char *bytes, size
     ledger_settle(ledger);
     return true;
 }
-
-/* --- appending -------------------------------------------------------------------------------- */
 
 static void write_member(struct js_writer *writer, const char *key, const char *text)
 {

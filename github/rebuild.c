@@ -67,8 +67,6 @@ static struct known *know(struct rebuilding *work, const struct js_value *run_id
     return (struct known *)(item ? item : table_add(&work->known, key));
 }
 
-/* --- ledger ----------------------------------------------------------------------------------- */
-
 static void take_line(void *context, const struct ledger_line *line)
 {
     struct rebuilding *work = context;
@@ -89,8 +87,6 @@ static bool read_day(void *context, const char *path)
     return ledger_read(&work->ledger, day, buffer_string(&bytes), bytes.size, take_line, work,
                        work->error);
 }
-
-/* --- run files -------------------------------------------------------------------------------- */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -177,16 +173,18 @@ static bool make_index(struct rebuilding *work)
     /* The summary is made whole, past its limit too: this is what does it when submissions no
      * longer do. */
     work->index = index_new(SIZE_MAX);
-    for (size_t i = 0; i < work->count; i++)
-        if (!index_append(work->index, work->files[i].entry, work->files[i].entry_size, &problem))
-            return error_set(work->error, "%s: %s", work->files[i].path, problem.message);
+    for (size_t i = 0; i < work->count; i++) {
+        const struct run_file *file = &work->files[i];
+        if (!index_append(work->index, file->entry, file->entry_size, &problem))
+            return error_set(work->error, "%s: %s", file->path, problem.message);
+        if (work->options->tell)
+            work->options->tell(work->options->context, file->entry, file->entry_size);
+    }
     work->result->runs = work->count;
     work->result->flagged = index_flagged(work->index);
     work->result->segments = index_segments(work->index);
     return true;
 }
-
-/* --- the present index ------------------------------------------------------------------------ */
 
 static void take_entry(void *context, const struct index_entry *entry)
 {
@@ -231,8 +229,6 @@ static enum rebuild_outcome judge(struct rebuilding *work)
                   result->dropped);
     return REBUILD_REFUSED;
 }
-
-/* --- all of it -------------------------------------------------------------------------------- */
 
 static enum rebuild_outcome gather(struct rebuilding *work)
 {

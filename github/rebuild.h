@@ -21,6 +21,9 @@ typedef bool (*rebuild_entry)(void *context, const char *path, const char *bytes
 /* A file that cannot be indexed, or a run that the result would drop (PATH is then its run id). */
 typedef void (*rebuild_complain)(void *context, const char *path, const char *message);
 
+/* An entry of the result, in its order. */
+typedef void (*rebuild_tell)(void *context, const char *entry, size_t size);
+
 struct rebuild_options {
     const char *dataset;
     bool dry_run;      /* everything but the writing */
@@ -28,7 +31,8 @@ struct rebuild_options {
     struct repository_author author; /* of the commit in a bare repository */
     rebuild_entry entry;
     rebuild_complain complain; /* may be NULL */
-    void *context;             /* of both */
+    rebuild_tell tell;         /* may be NULL */
+    void *context;             /* of all three */
 };
 
 enum rebuild_outcome {

@@ -212,8 +212,6 @@ bool repository_list(struct repository *repository, const git_oid *commit, const
     return list_tree(&listing, &id, folder, 1);
 }
 
-/* --- making one ------------------------------------------------------------------------------- */
-
 /* Whether nothing lies at PATH, or a folder with nothing in it. */
 static bool is_empty_folder(const char *path)
 {

@@ -23,8 +23,6 @@ struct source source_folder(const char *path)
     return (struct source){.folder = path};
 }
 
-/* --- a folder --------------------------------------------------------------------------------- */
-
 static bool read_all(int fd, const char *path, struct buffer *out, struct store_error *error)
 {
     struct stat status;
@@ -106,8 +104,6 @@ static bool list_folder(const struct source *source, const char *folder, int dep
     free(items);
     return fine;
 }
-
-/* --- either ----------------------------------------------------------------------------------- */
 
 enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
                                   struct store_error *error)

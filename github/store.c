@@ -94,8 +94,6 @@ bool store_unready(struct store *store, struct store_error *reason)
     return writer_failed(store->writer, reason);
 }
 
-/* --- what is known of runs -------------------------------------------------------------------- */
-
 static void learn_commit(struct store *store, struct run_state *state, uint64_t accepted)
 {
     git_oid tip = writer_tip(store->writer), commit;
@@ -180,8 +178,6 @@ void store_commit(struct store *store, const struct change *change, change_done 
     pending->result.outcome = CHANGE_QUEUE_FULL;
     pending_finish(pending);
 }
-
-/* --- reading the tip -------------------------------------------------------------------------- */
 
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error)

@@ -51,8 +51,6 @@ void store_close(struct store *store);
  */
 bool store_unready(struct store *store, struct store_error *reason);
 
-/* --- what is known of runs (from the ledger, and in flight) ----------------------------------- */
-
 enum run_status { RUN_QUEUED, RUN_PUBLISHED, RUN_QUARANTINED, RUN_WITHDRAWN };
 
 struct run_state {
@@ -85,8 +83,6 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
                        struct run_state *state);
 /* Gives run id and nonce back: the submission came to nothing. */
 void store_release(struct store *store, const char *run_id);
-
-/* --- writing ---------------------------------------------------------------------------------- */
 
 /* One submission as a value that can be applied to any tip. All pointers are copied by
  * store_commit. */
@@ -125,8 +121,6 @@ typedef void (*change_done)(void *context, const struct change_result *result);
  * when the queue is full. */
 void store_commit(struct store *store, const struct change *change, change_done done,
                   void *context);
-
-/* --- reading the tip -------------------------------------------------------------------------- */
 
 struct store_blob {
     char id[BLOB_HEX + 1];

@@ -142,8 +142,6 @@ enum repository_found tree_find(struct repository *repository, const git_oid *ro
     return REPOSITORY_ABSENT;
 }
 
-/* --- editing ---------------------------------------------------------------------------------- */
-
 /* What a folder gets: a file or a folder under NAME, or its removal. */
 struct child {
     const char *name;

@@ -28,8 +28,6 @@ void admission_refund(struct service *service, bool flagged, size_t bytes, int64
     budget_return(service->budgets.bytes, (int64_t)bytes, taken_ms);
 }
 
-/* --- before the body -------------------------------------------------------------------------- */
-
 static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)
 {
     answer_error_retry(answer, ERROR_RATE_LIMITED, message, retry_s);

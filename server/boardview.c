@@ -62,8 +62,6 @@ void boardview_free(struct boardview *view)
     free(view);
 }
 
-/* --- fed by the store ------------------------------------------------------------------------- */
-
 static void told_reset(void *context)
 {
     struct boardview *view = context;
@@ -104,8 +102,6 @@ struct store_listener boardview_listener(struct boardview *view)
     return (struct store_listener){
         .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
 }
-
-/* --- read ------------------------------------------------------------------------------------- */
 
 /* Filter and form as one text; the fields' lengths keep them apart. */
 static char *make_key(const struct board_filter *filter, bool csv)

@@ -43,8 +43,6 @@ void files_free(struct files *files)
     free(files);
 }
 
-/* --- kept bodies ------------------------------------------------------------------------------ */
-
 static struct content *look_up(struct files *files, const char *id)
 {
     struct content *content = NULL;
@@ -102,8 +100,6 @@ static void keep(struct files *files, struct content *content)
     *free_place = (struct kept){content_ref(content), ++files->uses};
     pthread_mutex_unlock(&files->mutex);
 }
-
-/* --- answers ---------------------------------------------------------------------------------- */
 
 static struct content *load(struct request *request, const char *path, struct store_error *error)
 {

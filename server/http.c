@@ -30,8 +30,6 @@ struct http {
     struct MHD_Daemon *daemon;
 };
 
-/* --- connections ------------------------------------------------------------------------------ */
-
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -68,8 +66,6 @@ static void *request_line(void *context, const char *uri, struct MHD_Connection 
         peer_request_line(peer);
     return NULL; /* the request is made when its header is complete */
 }
-
-/* --- one request ------------------------------------------------------------------------------ */
 
 static void log_request(const struct request *request, const char *method)
 {
@@ -183,8 +179,6 @@ void http_resume(void *connection)
 {
     MHD_resume_connection(connection);
 }
-
-/* --- life cycle ------------------------------------------------------------------------------- */
 
 static unsigned thread_count(const struct config *config)
 {

@@ -55,8 +55,6 @@ void outcome_free(struct outcome *outcome)
     free(outcome);
 }
 
-/* --- the steps, each false when it has answered ----------------------------------------------- */
-
 static bool step_parse(struct submission *submission)
 {
     const struct buffer *text = &submission->request->body.data;
@@ -285,8 +283,6 @@ static bool step_describe(struct submission *submission)
     return true;
 }
 
-/* --- the two lines ---------------------------------------------------------------------------- */
-
 typedef bool step(struct submission *submission);
 
 static step *const submit_steps[] = {step_parse,   step_nonce, step_digest, step_judge,
@@ -314,8 +310,6 @@ void intake_validate(struct request *request, struct answer *answer)
 {
     take(request, answer, validate_steps, sizeof validate_steps / sizeof *validate_steps);
 }
-
-/* --- after the commit ------------------------------------------------------------------------- */
 
 static void answer_committed(const struct request *request, struct answer *answer,
                              const char *commit)

@@ -13,8 +13,6 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-/* --- what the header says --------------------------------------------------------------------- */
-
 /* Headers that frame the body, and the forwarded addresses joined in order. */
 struct header_facts {
     unsigned lengths, encodings;
@@ -93,8 +91,6 @@ static void choose_id(struct request *request)
     }
     snprintf(request->id, sizeof request->id, "%016llx", number * 0x9e3779b97f4a7c15ULL);
 }
-
-/* --- refusals before the body ----------------------------------------------------------------- */
 
 /* False when the request ends with the answer that is now decided. */
 static bool admit(struct request *request, const struct header_facts *facts)

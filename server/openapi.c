@@ -52,8 +52,6 @@ static void plain_path(const char *pattern, char *out, size_t room)
     out[used] = '\0';
 }
 
-/* --- parameters ------------------------------------------------------------------------------- */
-
 static json_t *make_parameter(const char *name, size_t size, const char *place, const char *help,
                               const char *values)
 {
@@ -88,8 +86,6 @@ static json_t *make_parameters(const struct route *route, const char *path)
             list, make_parameter(row->name, strlen(row->name), "query", row->help, row->values));
     return list;
 }
-
-/* --- responses -------------------------------------------------------------------------------- */
 
 static void add_success(json_t *responses, const struct route *route)
 {
@@ -148,8 +144,6 @@ static json_t *make_responses(const struct route *route)
     add_error(responses, ERROR_INTERNAL);
     return responses;
 }
-
-/* --- operations ------------------------------------------------------------------------------- */
 
 static json_t *make_body(const struct config *config)
 {

@@ -32,8 +32,6 @@ struct ratelimit {
     struct row *rows;
 };
 
-/* --- a sliding window ------------------------------------------------------------------------- */
-
 static void window_slide(struct window *window, int64_t slot)
 {
     if (slot <= window->newest)
@@ -67,8 +65,6 @@ static int64_t window_wait(const struct window *window, uint64_t limit)
     }
     return SLOTS;
 }
-
-/* --- the table -------------------------------------------------------------------------------- */
 
 struct ratelimit *ratelimit_new(size_t addresses, const int64_t limits[RATE_CLASSES])
 {
@@ -221,8 +217,6 @@ void ratelimit_leave(struct ratelimit *limit, enum rate_class class, const struc
         row->turns[class - 1] = 0;
     pthread_mutex_unlock(&limit->mutex);
 }
-
-/* --- global budgets --------------------------------------------------------------------------- */
 
 struct budget {
     pthread_mutex_t mutex;

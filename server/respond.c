@@ -16,8 +16,6 @@ static void add_header(struct MHD_Response *response, const char *name, const ch
     (void)MHD_add_response_header(response, name, value);
 }
 
-/* --- Accept-Encoding, If-None-Match ----------------------------------------------------------- */
-
 static const char *skip_blank(const char *at)
 {
     return at + strspn(at, " \t");
@@ -62,8 +60,6 @@ static bool tag_matches(const char *list, const char *tag)
     return false;
 }
 
-/* --- CORS ------------------------------------------------------------------------------------- */
-
 static enum cors cors_kind(const struct request *request)
 {
     const struct route *route = request->match.route ? request->match.route : request->match.first;
@@ -105,8 +101,6 @@ void respond_preflight(struct request *request)
     answer_free(&request->answer);
     request->answer.status = 204;
 }
-
-/* --- the response ----------------------------------------------------------------------------- */
 
 static void drop_content(void *content)
 {

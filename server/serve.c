@@ -34,8 +34,6 @@ static bool complain(const char *what, const char *why)
     return false;
 }
 
-/* --- parts ------------------------------------------------------------------------------------ */
-
 /* mkdir -p. */
 static bool make_folder(const char *path)
 {
@@ -190,8 +188,6 @@ static void empty(struct service *service)
     content_unref(service->openapi);
     address_list_free(&service->trusted);
 }
-
-/* --- the command ------------------------------------------------------------------------------ */
 
 /* Every connection is a descriptor: take what the system allows. */
 static void raise_descriptors(void)

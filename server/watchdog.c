@@ -128,8 +128,6 @@ void watchdog_free(struct watchdog *watchdog)
     free(watchdog);
 }
 
-/* --- connections ------------------------------------------------------------------------------ */
-
 static size_t bucket_of(const struct address *address)
 {
     uint64_t hash = 1469598103934665603u ^ address->family;
@@ -215,8 +213,6 @@ const struct address *peer_address(const struct peer *peer)
 {
     return &peer->address;
 }
-
-/* --- phases ----------------------------------------------------------------------------------- */
 
 static void enter(struct peer *peer, enum phase phase, int64_t deadline_ms)
 {

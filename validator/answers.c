@@ -3,8 +3,6 @@
 #include "validator/sha256.h"
 #include "validator/text.h"
 
-/* --- the key ---------------------------------------------------------------------------------- */
-
 static int hex_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -65,8 +63,6 @@ bool answer_key_read(struct arena *arena, const char *text, size_t size, struct 
     return true;
 }
 
-/* --- step 1: thoughts ------------------------------------------------------------------------- */
-
 /* Where WORD (ASCII, any case) stands first from AT on, or END. */
 static const char *find_word(const char *at, const char *end, const char *word)
 {
@@ -108,8 +104,6 @@ static struct text without_emphasis(struct arena *arena, struct text text)
             copy[size++] = text.data[i];
     return text_trim((struct text){copy, size});
 }
-
-/* --- step 2: a letter ------------------------------------------------------------------------- */
 
 static const char *skip_spaces(const char *at, const char *end)
 {
@@ -188,8 +182,6 @@ static int capital_answer(struct text text)
             answer = keyword_answer(at, end);
     return answer;
 }
-
-/* --- steps 3 and 4 ---------------------------------------------------------------------------- */
 
 static int small_answer(struct text text)
 {

@@ -9,8 +9,6 @@ enum {
     TEXT_UNITS_MAX = 20000,
 };
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
 #define CELL(member) offsetof(struct bench_cell, member)
 #define CHECKED FIELD_CHECKED_ONLY
 
@@ -103,8 +101,6 @@ static const struct field progress_fields[] = {
     {"pct", FIELD_NUMBER, 0, CHECKED, NULL},
     {0},
 };
-/* --- iterations ------------------------------------------------------------------------------- */
-
 /* One chunk; the two keys stand first and in this order in every file a runner writes. */
 static void read_chunk(struct shape *shape, const struct js_value *value, struct bench_chunk *chunk)
 {
@@ -198,8 +194,6 @@ static void limit_items(struct shape *shape, const struct js_value *array, const
     if (array && array->size > QUALITY_ITEMS_MAX)
         shape_error(shape, name, "has more than 1,000 items");
 }
-
-/* --- cells ------------------------------------------------------------------------------------ */
 
 static void check_cause_stack(struct shape *shape, const struct js_value *error)
 {

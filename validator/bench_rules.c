@@ -72,8 +72,6 @@ static void flag_numbers(const struct subject *subject, const char *key, double 
     raise_flag(subject, subject->rule->severity, subject->cell, &evidence);
 }
 
-/* --- the run ---------------------------------------------------------------------------------- */
-
 static void fingerprint_missing(const struct subject *subject)
 {
     struct flag_writer evidence;
@@ -193,8 +191,6 @@ static void client_summary_disagrees(const struct subject *subject)
         }
     }
 }
-
-/* --- cells with generated text ---------------------------------------------------------------- */
 
 static void load_time_reversed(const struct subject *subject)
 {
@@ -337,8 +333,6 @@ static void timer_grid(const struct subject *subject)
         flag_numbers(subject, "chunks", (double)chunks, "offGrid", (double)off);
 }
 
-/* --- cells without generated text ------------------------------------------------------------- */
-
 static bool outputs_disagree(const struct bench_cell *cell)
 {
     return (double)cell->outputs->size != cell->quality_n || !cell->details ||
@@ -411,8 +405,6 @@ static void embed_latency_implausible(const struct subject *subject)
     if (latency->n && !(latency->median >= EMBED_LATENCY_MS_LEAST))
         flag_numbers(subject, "singleLatencyMs", latency->median, "limit", EMBED_LATENCY_MS_LEAST);
 }
-
-/* --- the table -------------------------------------------------------------------------------- */
 
 static const struct rule rules[] = {
     {"fingerprint-missing", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_missing,

@@ -12,8 +12,6 @@ enum {
     SERIES_ID_UNITS_MAX = 64,
 };
 
-/* --- tables ----------------------------------------------------------------------------------- */
-
 #define RUN(member) offsetof(struct bench_run, member)
 #define CHECKED FIELD_CHECKED_ONLY
 
@@ -147,8 +145,6 @@ static const struct field event_fields[] = {
     {0},
 };
 
-/* --- cells ------------------------------------------------------------------------------------ */
-
 static int by_cell_id(const void *left, const void *right)
 {
     const struct bench_cell *const *a = left, *const *b = right;
@@ -176,8 +172,6 @@ static const struct bench_cell **order_cells(struct shape *shape, struct bench_r
     }
     return order;
 }
-
-/* --- client summaries ------------------------------------------------------------------------- */
 
 static const struct bench_cell *find_cell(const struct bench_cell **order, size_t count,
                                           const struct js_value *id)
@@ -240,8 +234,6 @@ static void read_clients(struct shape *shape, struct bench_run *run,
     run->clients = clients;
     run->client_count = array->size;
 }
-
-/* --- the run ---------------------------------------------------------------------------------- */
 
 static void check_run_id(struct shape *shape, const struct js_value *id)
 {

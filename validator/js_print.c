@@ -6,8 +6,6 @@
 
 enum { FEW_MEMBERS = 16 };
 
-/* --- looking ---------------------------------------------------------------------------------- */
-
 const struct js_value *js_get_sized(const struct js_value *object, const char *name, size_t size)
 {
     if (!object || object->type != JS_OBJECT)
@@ -102,8 +100,6 @@ int js_compare(const struct js_value *a, const struct js_value *b)
         at--;
     return compare_from(left + at, left + a->size, right + at, right + b->size);
 }
-
-/* --- printing --------------------------------------------------------------------------------- */
 
 static void print_string(const char *text, size_t size, struct buffer *out)
 {
@@ -273,8 +269,6 @@ void js_print_canonical(const struct js_document *document, const struct js_valu
         print_scalar(document, value, out);
     }
 }
-
-/* --- making and writing ----------------------------------------------------------------------- */
 
 struct js_value js_make_string(const char *text, size_t size)
 {

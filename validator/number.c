@@ -36,8 +36,6 @@ static double from_bits(uint64_t bits)
     return value;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
-
 /* A token taken apart: digits * 10^exponent. */
 struct decimal {
     bool negative;
@@ -162,8 +160,6 @@ double number_read(const char *token, size_t size)
         value = read_slowly(token, size, &decimal);
     return decimal.negative ? -value : value;
 }
-
-/* --- printing --------------------------------------------------------------------------------- */
 
 struct shortest {
     uint64_t digits; /* may end in zeros */

@@ -85,8 +85,6 @@ static void put_in(struct editor *editor, const char *const *parents, const char
     member->value = value;
 }
 
-/* --- what is removed, in the order of spec 03 ------------------------------------------------- */
-
 static const char *const of_root[] = {NULL};
 static const char *const of_environment[] = {"environment", NULL};
 static const char *const of_power[] = {"environment", "power", NULL};

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-/* --- pointers and errors ---------------------------------------------------------------------- */
-
 static struct shape_step *step(struct shape *shape)
 {
     /* Deeper than any table goes; the last step is then shared and the pointer is cut. */
@@ -63,8 +61,6 @@ void shape_error(struct shape *shape, const char *name, const char *message)
     errors->items[errors->count++] = (struct shape_error){
         .path = arena_copy(shape->arena, pointer.data, pointer.size), .message = message};
 }
-
-/* --- fields ----------------------------------------------------------------------------------- */
 
 bool shape_is(struct shape *shape, const struct js_value *value, enum js_type type)
 {
@@ -153,8 +149,6 @@ bool shape_integer(double value, double low, double high)
 {
     return value >= low && value <= high && floor(value) == value;
 }
-
-/* --- arrays and limits ------------------------------------------------------------------------ */
 
 void shape_scalars(struct shape *shape, const struct js_value *array, const char *name,
                    enum js_type type)

@@ -15,8 +15,6 @@
 
 enum { PROTOCOLS_MAX = 16 };
 
-/* --- index ------------------------------------------------------------------------------------ */
-
 /* One run file as any commit would index it: every archived protocol, flagged by its folder. */
 static bool index_file(void *context, const char *path, const char *bytes, size_t size,
                        bool flagged, struct buffer *entry, struct store_error *why)
@@ -105,41 +103,62 @@ int index_command(int count, char **arguments)
     return OFFLINE_UNREADABLE;
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
-
 static void take_entry(void *context, const struct index_entry *entry)
 {
     board_add(context, entry->json, entry->size);
 }
 
-static bool fill_board(const struct source *source, struct board *board, struct store_error *error)
+static void take_rebuilt(void *context, const char *entry, size_t size)
+{
+    board_add(context, entry, size);
+}
+
+/* From the index that SOURCE holds. *FOUND: there is one. */
+static bool fill_from_index(const struct source *source, struct board *board, bool *found,
+                            struct store_error *error)
 {
     struct index *index = NULL;
     if (!load_index(source, SIZE_MAX, take_entry, board, &index, error))
         return false;
-    bool found = index != NULL;
+    *found = index != NULL;
     index_free(index);
-    if (!found)
-        snprintf(error->message, sizeof error->message,
-                 "has no index: `benchledger index` makes one");
-    return found;
+    return true;
 }
 
-static bool open_and_fill(const char *dataset, struct board *board, struct store_error *error)
+static bool fill_from_files(const char *dataset, struct board *board, struct store_error *error)
 {
-    REPOSITORY_SCOPE struct repository *repository = NULL;
+    struct rebuild_result result;
+    struct rebuild_options options = {.dataset = dataset,
+                                      .dry_run = true,
+                                      .entry = index_file,
+                                      .complain = complain,
+                                      .tell = take_rebuilt,
+                                      .context = board};
+    return rebuild(&options, &result, error) == REBUILD_DONE;
+}
+
+static bool is_folder(const char *dataset, const char *name)
+{
     ARENA_SCOPE struct arena arena = {0};
     struct stat status;
-    git_oid tip;
-    if (stat(arena_format(&arena, "%s/runs", dataset), &status) == 0 ||
-        stat(arena_format(&arena, "%s/index", dataset), &status) == 0) {
-        struct source source = source_folder(dataset);
-        return fill_board(&source, board, error);
+    return stat(arena_format(&arena, "%s/%s", dataset, name), &status) == 0;
+}
+
+/* A dataset without an index has its rows computed from the run files. */
+static bool fill_board(const char *dataset, struct board *board, struct store_error *error)
+{
+    REPOSITORY_SCOPE struct repository *repository = NULL;
+    struct source source = source_folder(dataset);
+    bool found;
+    if (!is_folder(dataset, "runs") && !is_folder(dataset, "index")) {
+        git_oid tip;
+        if (!repository_open(dataset, &repository, error) ||
+            !repository_tip(repository, &tip, error))
+            return false;
+        source = source_commit(repository, &tip);
     }
-    if (!repository_open(dataset, &repository, error) || !repository_tip(repository, &tip, error))
-        return false;
-    struct source source = source_commit(repository, &tip);
-    return fill_board(&source, board, error);
+    return fill_from_index(&source, board, &found, error) &&
+           (found || fill_from_files(dataset, board, error));
 }
 
 /* The items of a comma-parted LIST, copied into ARENA. */
@@ -159,9 +178,11 @@ int rows_command(int count, char **arguments)
 {
     static const struct manual manual = {
         .usage = "rows [OPTION]... DATASET",
-        .summary = "Prints the board rows of a dataset's index as a JSON array.\n" DATASET_HELP,
+        .summary =
+            "Prints the board rows of a dataset as a JSON array: from its index, or from the run\n"
+            "files when it has none.\n" DATASET_HELP,
         .exits = "  0  rows were printed\n"
-                 "  3  the index cannot be read\n"
+                 "  3  the dataset cannot be read\n"
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
@@ -175,7 +196,7 @@ int rows_command(int count, char **arguments)
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
     struct board *board = board_new(split(&arena, protocols));
-    if (open_and_fill(arguments[0], board, &error)) {
+    if (fill_board(arguments[0], board, &error)) {
         board_write_rows(board, NULL, &out);
         exit_code = offline_output(out.data, out.size);
     } else {

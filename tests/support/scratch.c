@@ -229,8 +229,6 @@ struct change_result scratch_submit(struct store *store, unsigned n, size_t entr
     return waiting.result;
 }
 
-/* --- checking a dataset ----------------------------------------------------------------------- */
-
 struct checking {
     struct repository *repository;
     struct ledger ledger;

@@ -20,8 +20,6 @@ static void tear_down(void)
     buffer_free(&out);
 }
 
-/* --- devices ---------------------------------------------------------------------------------- */
-
 static const struct {
     const char *platform, *vendor, *architecture, *model, *class, *subclass;
     bool available;
@@ -62,8 +60,6 @@ START_TEST(device__names_follow_the_specification)
     ck_assert_str_eq(arena_copy(&arena, subclass.data, subclass.size), devices[_i].subclass);
 }
 END_TEST
-
-/* --- rows ------------------------------------------------------------------------------------- */
 
 static void add(const char *entry)
 {
