@@ -214,8 +214,8 @@ export function checkShape(run, { anyProtocol = false } = {}) {
     shape.add('', 'is no object');
     return shape.errors;
   }
-  shape.get(run, '', 'protocol', (v) => (anyProtocol ? isString(v) && /^localmode-bench\/\d+$/.test(v)
-    && indexed(v) : v === 'localmode-bench/5'), REQUIRED);
+  const protocols = anyProtocol ? /^localmode-bench\/[1-9]\d{0,8}$/ : /^localmode-bench\/5$/;
+  shape.get(run, '', 'protocol', (v) => isString(v) && protocols.test(v), REQUIRED);
   shape.get(run, '', 'schemaVersion', integer(anyProtocol ? 1 : 2, 3), REQUIRED);
   shape.get(run, '', 'runId', (v) => isString(v) && /^[A-Za-z0-9_-]{8,64}$/.test(v), REQUIRED);
   shape.get(run, '', 'createdAt', (v) => indexed(v) && !Number.isNaN(instant(v)), REQUIRED);
