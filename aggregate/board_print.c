@@ -300,9 +300,8 @@ static void csv_text(struct buffer *out, const char *text, size_t size)
 
 static void csv_number(struct buffer *out, double number)
 {
-    char text[NUMBER_PRINT_MAX];
     if (isfinite(number))
-        buffer_add(out, text, number_print(number, text));
+        out->size += number_print(number, buffer_reserve(out, NUMBER_PRINT_MAX));
 }
 
 static void csv_names(struct buffer *out, struct tally *names)

@@ -315,6 +315,13 @@ static void ttft_implausible(const struct subject *subject)
         flag_numbers(subject, "ttftMs", ttft->median, "limit", TTFT_MS_LEAST);
 }
 
+/* Adding and taking away 1.5 * 2^52 rounds without a call; large values are rare. */
+static double nearest_integer(double value)
+{
+    static const double LARGE = 6755399441055744.0;
+    return fabs(value) < 2251799813685248.0 ? (value + LARGE) - LARGE : floor(value + 0.5);
+}
+
 static void timer_grid(const struct subject *subject)
 {
     double resolution = subject->run->timer_us, grid = resolution / 1000;
@@ -325,9 +332,8 @@ static void timer_grid(const struct subject *subject)
         const struct bench_iteration *iteration = &subject->cell->iterations[i];
         chunks += iteration->chunk_count;
         for (size_t j = 0; j < iteration->chunk_count; j++) {
-            double steps = iteration->chunks[j].t / grid, below = floor(steps);
-            double distance = steps - below < 0.5 ? steps - below : below + 1 - steps;
-            off += distance > TIMER_GRID_SLACK;
+            double steps = iteration->chunks[j].t / grid;
+            off += fabs(steps - nearest_integer(steps)) > TIMER_GRID_SLACK;
         }
     }
     if (chunks >= TIMER_GRID_CHUNKS_LEAST && 2 * off > chunks)

@@ -6,7 +6,9 @@ enum { FEW_KEYS = 8 };
 
 static bool same_key(const struct js_member *a, const struct js_member *b)
 {
-    return a->key.size == b->key.size && memcmp(a->key.text, b->key.text, a->key.size) == 0;
+    uint32_t size = a->key.size;
+    return size == b->key.size && (size == 0 || (*a->key.text == *b->key.text &&
+                                                 memcmp(a->key.text, b->key.text, size) == 0));
 }
 
 struct ordered_key {
