@@ -16,10 +16,8 @@ struct arena_block {
 void *memory_grow(void *block, size_t size)
 {
     void *grown = realloc(block, size ? size : 1);
-    if (!grown) {
-        fprintf(stderr, "benchledger: out of memory (%zu bytes)\n", size);
-        abort();
-    }
+    if (!grown)
+        memory_exhausted(size);
     return grown;
 }
 
@@ -52,7 +50,7 @@ void *arena_take(struct arena *arena, size_t size)
 void *arena_clear_take(struct arena *arena, size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX / 2) / size)
-        abort();
+        memory_exhausted(SIZE_MAX);
     void *block = arena_take(arena, count * size);
     memset(block, 0, count * size);
     return block;

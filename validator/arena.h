@@ -27,6 +27,10 @@ char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *arena);
 
+/* Says that SIZE bytes could not be had and ends the process. Defined at the edge (memory_stderr.c): a page that
+ * runs the validator has another way to say so. */
+_Noreturn void memory_exhausted(size_t size);
+
 /* realloc that ends the process instead of returning NULL. */
 void *memory_grow(void *block, size_t size) __attribute__((returns_nonnull));
 

@@ -3,6 +3,7 @@
 
 #include "validator/js.h"
 #include "validator/number.h"
+#include "validator/text.h"
 
 enum { FEW_MEMBERS = 16 };
 
@@ -28,12 +29,7 @@ size_t js_units(const struct js_value *string)
 {
     if (string->flags & JS_ASCII)
         return string->size;
-    size_t units = 0;
-    for (uint32_t i = 0; i < string->size; i++) {
-        unsigned char byte = (unsigned char)string->text[i];
-        units += ((byte & 0xC0) != 0x80) + (byte >= 0xF0);
-    }
-    return units;
+    return text_units(text_of(string));
 }
 
 /* The UTF-16 units of the well-formed character at *AT, which moves behind it. */
@@ -143,11 +139,9 @@ static void print_text(const struct js_value *string, struct buffer *out)
         print_string(string->text, string->size, out);
         return;
     }
-    char *at = buffer_reserve(out, string->size + 2u);
-    *at = '"';
-    memcpy(at + 1, string->text, string->size);
-    at[string->size + 1] = '"';
-    out->size += string->size + 2u;
+    buffer_byte(out, '"');
+    buffer_add(out, string->text, string->size);
+    buffer_byte(out, '"');
 }
 
 static void print_number(double number, struct buffer *out)
@@ -195,10 +189,18 @@ void js_print(const struct js_document *document, const struct js_value *value, 
     buffer_byte(out, object ? '}' : ']');
 }
 
+/* js_compare with the usual case in front: ASCII keys whose first letters differ. */
+static int compare_keys(const struct js_value *a, const struct js_value *b)
+{
+    if ((a->flags & b->flags & JS_ASCII) && a->size && b->size && *a->text != *b->text)
+        return *a->text < *b->text ? -1 : 1;
+    return js_compare(a, b);
+}
+
 static int by_key(const void *left, const void *right)
 {
     const struct js_member *const *a = left, *const *b = right;
-    return js_compare(&(*a)->key, &(*b)->key);
+    return compare_keys(&(*a)->key, &(*b)->key);
 }
 
 /* Pointers to the members in canonical order: into FEW when they fit, else on the heap. */
@@ -215,7 +217,7 @@ static const struct js_member **sort_members(const struct js_value *object,
     }
     for (uint32_t i = 0; i < object->size; i++) {
         uint32_t at = i;
-        for (; at > 0 && js_compare(&order[at - 1]->key, &object->members[i].key) > 0; at--)
+        for (; at > 0 && compare_keys(&order[at - 1]->key, &object->members[i].key) > 0; at--)
             order[at] = order[at - 1];
         order[at] = &object->members[i];
     }

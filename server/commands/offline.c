@@ -3,19 +3,25 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/embedded.h"
+#include "validator/text.h"
 
-enum { FILE_SIZE_MAX = 256 << 20 };
+enum { FILE_SIZE_MAX = 256 << 20, READ_STEP = 65536 };
 
+/* Reads to the end; the size that the system tells of a file is only a hint. */
 static bool read_stream(FILE *stream, struct buffer *text)
 {
-    size_t got;
+    struct stat status;
+    size_t got, step = READ_STEP;
+    if (fstat(fileno(stream), &status) == 0 && status.st_size > 0 && status.st_size < FILE_SIZE_MAX)
+        step = (size_t)status.st_size + 1;
     do {
-        char *place = buffer_reserve(text, 65536);
-        got = fread(place, 1, 65536, stream);
+        got = fread(buffer_reserve(text, step), 1, step, stream);
         text->size += got;
+        step = READ_STEP;
     } while (got && text->size <= FILE_SIZE_MAX);
     if (text->size > FILE_SIZE_MAX)
         errno = EFBIG;
@@ -29,6 +35,7 @@ static bool read_file(const char *name, struct buffer *text)
     FILE *stream = fopen(name, "rb");
     if (!stream)
         return false;
+    setvbuf(stream, NULL, _IONBF, 0); /* it is read in one piece */
     bool read = read_stream(stream, text);
     int problem = errno;
     fclose(stream);
@@ -58,19 +65,25 @@ void offline_close(struct offline_file *file)
     buffer_free(&file->text);
 }
 
-static void print_safely(const char *text)
+void offline_add_safely(struct buffer *out, const char *text, size_t size)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stderr);
+    for (const char *at = text, *next = text, *end = text + size; at < end; at = next) {
+        if (text_is_control(text_next(&next, end)))
+            buffer_byte(out, '?');
+        else
+            buffer_add(out, at, (size_t)(next - at));
+    }
 }
 
 void offline_complain(const char *file, const char *message)
 {
-    fputs("benchledger: ", stderr);
-    print_safely(file);
-    fputs(": ", stderr);
-    print_safely(message);
-    fputc('\n', stderr);
+    BUFFER_SCOPE struct buffer line = {0};
+    buffer_text(&line, "benchledger: ");
+    offline_add_safely(&line, file, strlen(file));
+    buffer_text(&line, ": ");
+    offline_add_safely(&line, message, strlen(message));
+    buffer_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stderr);
 }
 
 void offline_complain_shape(const char *file, const struct shape_errors *errors)

@@ -59,7 +59,8 @@ static void pipeline(const struct subject *subject)
     if (!validate(&arena, &document, &policy, subject->key, &verdict, &errors))
         fail(errors.items[0].path);
     judged = now();
-    publish(&arena, &verdict, digest.status, 0, &publication);
+    if (!publish(&arena, &verdict, digest.status, 0, &publication, &errors))
+        fail("cannot be published");
     publication_free(&publication);
     arena_free(&arena);
     double done = now();

@@ -20,10 +20,12 @@ const taskset = spawnSync('taskset', ['-c', '0', 'true']).status === 0 ? ['tasks
 function timed(command, files) {
   const script = 'TIMEFORMAT="%U %S"; time "$@"';
   const started = process.hrtime.bigint();
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, 'bash', ...taskset, ...command, ...files], { maxBuffer: 1 << 30 });
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, 'bash', ...taskset, ...command, ...files],
+    { maxBuffer: 1 << 30 });
   const wall = Number(process.hrtime.bigint() - started) / 1e9;
   if (status !== 0) throw new Error(`${command.join(' ')}: ${status} ${stderr}`);
-  const [user, system] = stderr.toString().trim().split(/\s+/).slice(-2).map((text) => Number(text.replace(',', '.')));
+  const [user, system] = stderr.toString().trim().split(/\s+/).slice(-2).map((text) =>
+    Number(text.replace(',', '.')));
   return { wall, cpu: user + system, stdout };
 }
 
