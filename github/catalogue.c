@@ -21,6 +21,7 @@ struct claim_record {
 struct run_record {
     struct table_item item; /* keyed by the run id in lower case */
     bool held;              /* by the dataset */
+    uint64_t telling;       /* that last told of it, catalogue_retell */
     struct claim_record *claim;
     char *run_id, *path, *flags;
     char digest[SHA256_HEX + 1], submitted_digest[SHA256_HEX + 1];
@@ -41,8 +42,9 @@ struct nonce_record {
 struct catalogue {
     pthread_mutex_t mutex;
     struct table runs, nonces;
-    size_t held;
-    size_t sweep_at; /* nonces are swept when there are so many */
+    uint64_t telling;
+    bool listed_only; /* this telling is of the index, the ledger's runs stay as they are */
+    size_t sweep_at;  /* nonces are swept when there are so many */
 };
 
 static char *copy_text(const char *text, size_t size)
@@ -135,9 +137,27 @@ static struct run_record *need_run(struct catalogue *catalogue, const char *run_
     return run;
 }
 
-static void hold(struct catalogue *catalogue, struct run_record *run)
+/* Whether what is known of RUN comes from before the telling, and is not to outlive it. */
+static bool is_outdated(const struct catalogue *catalogue, const struct run_record *run)
 {
-    catalogue->held += !run->held;
+    return run->telling != catalogue->telling && !(catalogue->listed_only && run->revision);
+}
+
+static void forget_run(struct run_record *run)
+{
+    run->held = false;
+    run->revision = run->accepted = 0;
+    run->rules = 0;
+    free(run->flags);
+    run->flags = NULL;
+    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
+}
+
+static void hold(const struct catalogue *catalogue, struct run_record *run)
+{
+    if (is_outdated(catalogue, run))
+        forget_run(run);
+    run->telling = catalogue->telling;
     run->held = true;
 }
 
@@ -260,35 +280,36 @@ void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t ru
 {
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, run_id, run_id_size);
+    hold(catalogue, run);
     /* The ledger knows better; before it has spoken, the newest index does. */
-    if (!run->revision) {
-        hold(catalogue, run);
+    if (!run->revision)
         set_text(&run->path, path, path_size);
-    }
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
-static void forget_run(struct run_record *run)
-{
-    run->held = false;
-    run->revision = run->accepted = 0;
-    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
-}
-
-static bool forget_item(const struct table_item *item, const void *context)
-{
-    (void)context;
-    return !((const struct run_record *)item)->claim;
-}
-
-void catalogue_forget(struct catalogue *catalogue)
+void catalogue_retell(struct catalogue *catalogue, bool listed_only)
 {
     pthread_mutex_lock(&catalogue->mutex);
-    table_sweep(&catalogue->runs, forget_item, NULL);
+    catalogue->telling++;
+    catalogue->listed_only = listed_only;
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+static bool is_gone(const struct table_item *item, const void *context)
+{
+    const struct run_record *run = (const struct run_record *)item;
+    return !run->claim && is_outdated(context, run);
+}
+
+void catalogue_told(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    table_sweep(&catalogue->runs, is_gone, catalogue);
     for (size_t i = 0; i < catalogue->runs.room; i++)
         for (struct table_item *item = catalogue->runs.slots[i]; item; item = item->next)
-            forget_run((struct run_record *)item);
-    catalogue->held = 0;
+            if (is_outdated(catalogue, (struct run_record *)item))
+                forget_run((struct run_record *)item); /* in flight once more */
+    catalogue->listed_only = true; /* until the next one, nothing is outdated by being old */
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -299,14 +320,6 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id)
     bool holds = run && run->held;
     pthread_mutex_unlock(&catalogue->mutex);
     return holds;
-}
-
-size_t catalogue_runs(struct catalogue *catalogue)
-{
-    pthread_mutex_lock(&catalogue->mutex);
-    size_t count = catalogue->held;
-    pthread_mutex_unlock(&catalogue->mutex);
-    return count;
 }
 
 static enum run_status status_of_path(const char *path)

@@ -30,11 +30,13 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
 /* A run that the index lists; nothing new when the ledger has it. */
 void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
                       const char *path, size_t path_size);
-/* History was rewritten: the runs follow again. Claims and spent nonces stay. */
-void catalogue_forget(struct catalogue *catalogue);
+/* The runs follow again, all of them, or LISTED_ONLY those that no ledger line names; once they are
+ * told, those that were not are gone. Until then each stays known as it was. Claims and spent nonces
+ * stay. */
+void catalogue_retell(struct catalogue *catalogue, bool listed_only);
+void catalogue_told(struct catalogue *catalogue);
 /* Whether the dataset holds the run (claims do not count). */
 bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
-size_t catalogue_runs(struct catalogue *catalogue);
 
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,

@@ -89,6 +89,13 @@ bool repository_tip(struct repository *repository, git_oid *commit, struct store
     return true;
 }
 
+bool repository_descends(struct repository *repository, const git_oid *commit,
+                         const git_oid *earlier)
+{
+    return git_oid_equal(commit, earlier) ||
+           git_graph_descendant_of(repository->git, commit, earlier) == 1;
+}
+
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
                      struct store_error *error)
 {

@@ -45,6 +45,9 @@ enum repository_found { REPOSITORY_FAULT, REPOSITORY_ABSENT, REPOSITORY_FOUND };
 
 /* The commit at the tip. */
 bool repository_tip(struct repository *repository, git_oid *commit, struct store_error *error);
+/* Whether COMMIT is EARLIER or stands on it. False, too, when that cannot be told. */
+bool repository_descends(struct repository *repository, const git_oid *commit,
+                         const git_oid *earlier);
 /* The tree of COMMIT. */
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
                      struct store_error *error);

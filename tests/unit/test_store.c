@@ -359,6 +359,113 @@ START_TEST(store__never_overwrites_an_unreadable_index)
 }
 END_TEST
 
+static void turn_to(const char *commit)
+{
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s update-ref refs/heads/main %s",
+                                   scratch_path("data"), commit),
+                     0);
+}
+
+static void await_readiness(bool ready)
+{
+    for (int i = 0; i < 200 && store_unready(store, &error) == ready; i++)
+        usleep(20000);
+    ck_assert(store_unready(store, &error) != ready);
+}
+
+/* A commit in which another writer publishes run N, at the branch `ahead` of our repository. */
+static void publish_ahead(unsigned n)
+{
+    ck_assert_int_eq(scratch_shell(NULL, "rm -rf %s && cp -r %s %s", scratch_path("other"),
+                                   scratch_path("data"), scratch_path("other")),
+                     0);
+    struct store *mine = store, *other = NULL;
+    struct store_options options = scratch_options(scratch_path("other"));
+    ck_assert_msg(store_open(&options, &other, &error), "%s", error.message);
+    store = other;
+    ck_assert_int_eq(scratch_submit(store, n, ENTRY).outcome, CHANGE_COMMITTED);
+    store_close(other);
+    store = mine;
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s push -q -f %s main:ahead",
+                                   scratch_path("other"), scratch_path("data")),
+                     0);
+}
+
+START_TEST(store__takes_nothing_of_a_tip_that_it_cannot_read)
+{
+    struct run_state state;
+    struct scratch_run run;
+    scratch_run_make(&run, 2, ENTRY, false);
+    scratch_submit(store, 1, ENTRY);
+    publish_ahead(2);
+    /* a sound ledger line of run 2 beside a broken segment */
+    ck_assert_int_eq(
+        scratch_shell(NULL,
+                      "export GIT_AUTHOR_NAME=m GIT_AUTHOR_EMAIL=m@x GIT_COMMITTER_NAME=m "
+                      "GIT_COMMITTER_EMAIL=m@x; cd %s && rm -rf work && git clone -q -b ahead data "
+                      "work && cd work && truncate -s -1 index/segments/00001.json && git commit "
+                      "-qa --amend -m broken && git push -q -f origin HEAD:main",
+                      scratch_path(".")),
+        0);
+    await_readiness(false);
+    ck_assert(!store_find(store, run.run_id, &state));
+    turn_to("main~1");
+    await_readiness(true);
+    struct change_result result = scratch_submit(store, 2, ENTRY);
+    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%d %s", result.outcome,
+                  result.error.message);
+    ck_assert_uint_eq(result.seq, 2);
+    check_dataset(2);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__follows_a_rewritten_history)
+{
+    struct run_state state;
+    struct scratch_run dropped, kept, flying;
+    scratch_run_make(&kept, 1, ENTRY, false);
+    scratch_run_make(&dropped, 2, ENTRY, false);
+    scratch_run_make(&flying, 5, ENTRY, false);
+    scratch_submit(store, 1, ENTRY);
+    publish_ahead(3);
+    scratch_submit(store, 2, ENTRY);
+    ck_assert_int_eq(
+        store_claim(store, flying.run_id, flying.path, flying.digest, flying.nonce, &state),
+        CLAIM_GRANTED);
+    turn_to("ahead");
+    struct change_result result = scratch_submit(store, 4, ENTRY);
+    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%s", result.error.message);
+    ck_assert_uint_eq(result.seq, 3);
+    check_dataset(3);
+    /* run 2 is gone, its nonce stays spent; the claim stands */
+    ck_assert(!store_find(store, dropped.run_id, &state));
+    ck_assert_int_eq(
+        store_claim(store, dropped.run_id, dropped.path, dropped.digest, dropped.nonce, &state),
+        CLAIM_NONCE_USED);
+    ck_assert(store_find(store, flying.run_id, &state));
+    ck_assert_int_eq(state.status, RUN_QUEUED);
+    run_state_free(&state);
+    /* shortened, to the same files in a commit of another name */
+    ck_assert_int_eq(
+        scratch_shell(NULL,
+                      "cd %s && git update-ref refs/heads/main $(git -c user.name=m -c "
+                      "user.email=m@x commit-tree -m again -p main~3 main~2^{tree})",
+                      scratch_path("data")),
+        0);
+    ck_assert_int_eq(scratch_submit(store, 6, ENTRY).seq, 2);
+    ck_assert(store_find(store, kept.run_id, &state));
+    struct buffer said BUFFER_SCOPE = {0};
+    scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
+    ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
+    run_state_free(&state);
+    check_dataset(2);
+    scratch_run_free(&kept);
+    scratch_run_free(&dropped);
+    scratch_run_free(&flying);
+}
+END_TEST
+
 START_TEST(store__does_not_open_with_a_broken_ledger_or_index)
 {
     static const char *const damages[] = {"sed -i 's/\"rules\":2/\"rules\":1/' ledger/*",
@@ -570,6 +677,8 @@ Suite *test_suite(void)
         store__tells_the_listener_when_others_change_the_index,
         store__notices_foreign_commits_while_idle,
         store__never_overwrites_an_unreadable_index,
+        store__takes_nothing_of_a_tip_that_it_cannot_read,
+        store__follows_a_rewritten_history,
         store__does_not_open_with_a_broken_ledger_or_index,
         store__takes_an_older_archive_with_only_a_summary,
         store__does_not_hide_runs_that_no_index_lists,
