@@ -16,6 +16,10 @@ struct claim_record {
     char *path;
     char submitted_digest[SHA256_HEX + 1];
     char nonce[SHA256_HEX + 1]; /* empty: none */
+    struct waiters *waiters;
+    char *flags; /* this and what follows: once the change is queued */
+    char digest[SHA256_HEX + 1], at[32];
+    int rules;
 };
 
 struct run_record {
@@ -74,6 +78,8 @@ static void free_claim(struct claim_record *claim)
     if (!claim)
         return;
     free(claim->path);
+    free(claim->flags);
+    free(claim->waiters);
     free(claim);
 }
 
@@ -329,17 +335,29 @@ static enum run_status status_of_path(const char *path)
     return strncmp(path, "withdrawn/", 10) ? RUN_PUBLISHED : RUN_WITHDRAWN;
 }
 
+static void describe_claim(const struct claim_record *claim, struct run_state *state)
+{
+    set_fixed(state->path, sizeof state->path, claim->path, strlen(claim->path));
+    memcpy(state->submitted_digest, claim->submitted_digest, sizeof state->submitted_digest);
+    memcpy(state->digest, claim->digest, sizeof state->digest);
+    memcpy(state->at, claim->at, sizeof state->at);
+    state->rules = claim->rules;
+    if (claim->flags)
+        state->flags = copy_text(claim->flags, strlen(claim->flags));
+}
+
 static void describe(const struct run_record *run, struct run_state *state)
 {
     *state = (struct run_state){.status = RUN_QUEUED};
-    const char *path = run->held ? or_empty(run->path) : run->claim->path;
-    const char *submitted = run->held ? run->submitted_digest : run->claim->submitted_digest;
     set_fixed(state->run_id, sizeof state->run_id, run->run_id, strlen(run->run_id));
-    set_fixed(state->path, sizeof state->path, path, strlen(path));
-    memcpy(state->submitted_digest, submitted, sizeof state->submitted_digest);
-    if (!run->held)
+    if (!run->held) {
+        describe_claim(run->claim, state);
         return;
+    }
+    const char *path = or_empty(run->path);
+    set_fixed(state->path, sizeof state->path, path, strlen(path));
     state->status = status_of_path(state->path);
+    memcpy(state->submitted_digest, run->submitted_digest, sizeof state->submitted_digest);
     memcpy(state->digest, run->digest, sizeof state->digest);
     memcpy(state->commit, run->commit, sizeof state->commit);
     memcpy(state->at, run->at, sizeof state->at);
@@ -400,8 +418,42 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
     return result;
 }
 
-void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+void catalogue_queued(struct catalogue *catalogue, const struct change *change)
 {
+    const char *digest = or_empty(change->digest), *at = or_empty(change->at);
+    const char *flags = change->flags ? change->flags : "[]";
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, change->run_id);
+    if (run && run->claim) {
+        struct claim_record *claim = run->claim;
+        set_fixed(claim->digest, sizeof claim->digest, digest, strlen(digest));
+        set_fixed(claim->at, sizeof claim->at, at, strlen(at));
+        set_text(&claim->flags, flags, strlen(flags));
+        claim->rules = change->rules;
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done done,
+                    void *context)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    struct claim_record *claim = run ? run->claim : NULL;
+    if (claim && !claim->waiters) {
+        claim->waiters = memory_grow(NULL, sizeof *claim->waiters);
+        claim->waiters->count = 0;
+    }
+    bool joined = claim && claim->waiters->count < JOIN_MAX;
+    if (joined)
+        claim->waiters->list[claim->waiters->count++] = (struct waiter){done, context};
+    pthread_mutex_unlock(&catalogue->mutex);
+    return joined;
+}
+
+struct waiters *catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+{
+    struct waiters *waiters = NULL;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = find_run(catalogue, run_id);
     if (run && run->claim) {
@@ -413,11 +465,14 @@ void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool s
         /* One that the ledger spent meanwhile has an expiry and stays spent. */
         if (nonce && !spent && nonce->expires_ms <= 0)
             table_remove(&catalogue->nonces, &nonce->item);
+        waiters = claim->waiters;
+        claim->waiters = NULL;
         free_claim(claim);
         if (!run->held)
             table_remove(&catalogue->runs, &run->item);
     }
     pthread_mutex_unlock(&catalogue->mutex);
+    return waiters;
 }
 
 bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "github/change.h"
 #include "github/ledger.h"
 #include "github/store.h"
 
@@ -41,9 +42,15 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
                            struct run_state *state);
+/* What a claimed run is to become, for those who ask meanwhile. */
+void catalogue_queued(struct catalogue *catalogue, const struct change *change);
+/* Adds a waiter to a claim. False when there is no claim, or JOIN_MAX wait already. */
+bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done done,
+                    void *context);
 /* Ends a claim: the run came to nothing (SPENT false: the nonce is given back), or the dataset
- * holds it. */
-void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent);
+ * holds it. Returns those who joined it, for the caller to tell; NULL when nobody did. */
+struct waiters *catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+    __attribute__((warn_unused_result));
 
 /* ACCEPTED receives the seq of the line that accepted the run, 0 without one. */
 bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,

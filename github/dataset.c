@@ -390,7 +390,7 @@ bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store
     if (result == REPOSITORY_FAILED)
         return false;
     for (struct pending *item = batch; item; item = item->next)
-        catalogue_end_claim(dataset->catalogue, item->change.run_id,
-                            item->result.outcome == CHANGE_COMMITTED);
+        item->waiters = catalogue_end_claim(dataset->catalogue, item->change.run_id,
+                                            item->result.outcome == CHANGE_COMMITTED);
     return true;
 }

@@ -166,17 +166,25 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 
 void store_release(struct store *store, const char *run_id)
 {
-    catalogue_end_claim(store->catalogue, run_id, false);
+    struct change_result result = {.outcome = CHANGE_FAILED};
+    error_set(&result.error, "the submission of run %s was given up", run_id);
+    waiters_tell(catalogue_end_claim(store->catalogue, run_id, false), &result);
 }
 
 void store_commit(struct store *store, const struct change *change, change_done done, void *context)
 {
     struct pending *pending = pending_new(change, done, context);
+    catalogue_queued(store->catalogue, change);
     if (writer_queue(store->writer, pending))
         return;
-    catalogue_end_claim(store->catalogue, change->run_id, false);
+    pending->waiters = catalogue_end_claim(store->catalogue, change->run_id, false);
     pending->result.outcome = CHANGE_QUEUE_FULL;
     pending_finish(pending);
+}
+
+bool store_join(struct store *store, const char *run_id, change_done done, void *context)
+{
+    return catalogue_join(store->catalogue, run_id, done, context);
 }
 
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,

@@ -46,7 +46,7 @@ static void accept(const char *run_id, const char *nonce, double at, uint64_t se
                                  .flags = "[]",
                                  .nonce_sha256 = nonce};
     catalogue_event(catalogue, &event, seq, "0123", at);
-    catalogue_end_claim(catalogue, run_id, true);
+    ck_assert_ptr_null(catalogue_end_claim(catalogue, run_id, true));
 }
 
 START_TEST(catalogue__answers_nonce_before_run_id)
@@ -66,12 +66,12 @@ END_TEST
 START_TEST(catalogue__gives_back_a_claim_that_came_to_nothing)
 {
     ck_assert_int_eq(claim("run-1", "s", "n1", now), CLAIM_GRANTED);
-    catalogue_end_claim(catalogue, "RUN-1", false);
+    ck_assert_ptr_null(catalogue_end_claim(catalogue, "RUN-1", false));
     ck_assert(!catalogue_find(catalogue, "run-1", &state, &accepted));
     ck_assert_int_eq(claim("run-2", "s", "n1", now), CLAIM_GRANTED);
     /* somebody else's ledger spends the nonce while the claim stands */
     accept("run-3", "n1", now, 1);
-    catalogue_end_claim(catalogue, "run-2", false);
+    ck_assert_ptr_null(catalogue_end_claim(catalogue, "run-2", false));
     ck_assert_int_eq(claim("run-4", "s", "n1", now), CLAIM_NONCE_USED);
 }
 END_TEST

@@ -1,10 +1,13 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "github/lock.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -623,6 +626,87 @@ START_TEST(store__refuses_when_the_queue_is_full)
 }
 END_TEST
 
+struct joiner {
+    unsigned called;
+    struct change_result result;
+};
+
+static void hear_end(void *context, const struct change_result *result)
+{
+    struct joiner *joiner = context;
+    joiner->called++;
+    joiner->result = *result;
+}
+
+START_TEST(store__tells_those_who_joined_what_the_first_is_told)
+{
+    static struct joiner first, joined[JOIN_MAX];
+    struct scratch_run run;
+    struct run_state state;
+    scratch_run_make(&run, 1, ENTRY, true);
+    ck_assert(!store_join(store, run.run_id, hear_end, &joined[0]));
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    /* held up by another process, so that it stays in flight */
+    int lock = open(scratch_path("data/" LOCK_COMMIT), O_RDWR);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    for (unsigned i = 0; i < JOIN_MAX; i++) {
+        if (i == JOIN_MAX / 2)
+            store_commit(store, &run.change, hear_end, &first);
+        ck_assert(store_join(store, i % 2 ? run.run_id : "rUN-00000001-5e2A-4c1d-9b7f-aa55bb66cc77",
+                             hear_end, &joined[i]));
+    }
+    ck_assert(!store_join(store, run.run_id, hear_end, &first));
+    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                     CLAIM_DUPLICATE);
+    ck_assert_int_eq(state.status, RUN_QUEUED);
+    ck_assert_str_eq(state.submitted_digest, run.digest);
+    ck_assert_str_eq(state.digest, run.digest);
+    ck_assert_str_eq(state.at, run.at);
+    ck_assert_str_eq(state.flags, run.change.flags);
+    ck_assert_int_eq(state.rules, run.change.rules);
+    run_state_free(&state);
+    ck_assert_uint_eq(first.called, 0);
+    close(lock);
+    reopen(); /* ends the writer */
+    ck_assert_uint_eq(first.called, 1);
+    ck_assert_int_eq(first.result.outcome, CHANGE_COMMITTED);
+    for (unsigned i = 0; i < JOIN_MAX; i++) {
+        ck_assert_uint_eq(joined[i].called, 1);
+        ck_assert_mem_eq(&joined[i].result, &first.result, sizeof first.result);
+    }
+    ck_assert_str_eq(first.result.submitted_digest, run.digest);
+    ck_assert(!store_join(store, run.run_id, hear_end, &first));
+    check_dataset(1);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__tells_those_who_joined_what_came_to_nothing)
+{
+    struct joiner released = {0}, refused = {0}, first = {0};
+    struct store_options options = scratch_options(scratch_path("data"));
+    struct scratch_run run;
+    struct run_state state;
+    options.queue_limit = 0;
+    store_close(store);
+    open_store(options);
+    scratch_run_make(&run, 1, ENTRY, false);
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    ck_assert(store_join(store, run.run_id, hear_end, &released));
+    store_release(store, run.run_id);
+    ck_assert_uint_eq(released.called, 1);
+    ck_assert_int_eq(released.result.outcome, CHANGE_FAILED);
+    ck_assert_ptr_nonnull(strstr(released.result.error.message, run.run_id));
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    ck_assert(store_join(store, run.run_id, hear_end, &refused));
+    store_commit(store, &run.change, hear_end, &first);
+    ck_assert_uint_eq(first.called, 1);
+    ck_assert_uint_eq(refused.called, 1);
+    ck_assert_int_eq(refused.result.outcome, CHANGE_QUEUE_FULL);
+    scratch_run_free(&run);
+}
+END_TEST
+
 START_TEST(store__fails_and_recovers_with_its_disk)
 {
     scratch_submit(store, 1, ENTRY);
@@ -688,6 +772,8 @@ Suite *test_suite(void)
         store__survives_git_gc,
         store__commits_what_is_queued_before_it_closes,
         store__refuses_when_the_queue_is_full,
+        store__tells_those_who_joined_what_the_first_is_told,
+        store__tells_those_who_joined_what_came_to_nothing,
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
     };
