@@ -39,7 +39,7 @@ struct run_record {
 struct nonce_record {
     struct table_item item; /* keyed by nonceSha256 */
     double expires_ms;      /* 0 while it is claimed */
-    char run_key[RUN_ID_MAX + 1];
+    char run_key[TABLE_KEY_MAX + 1];
     char submitted_digest[SHA256_HEX + 1];
 };
 
@@ -112,29 +112,17 @@ void catalogue_free(struct catalogue *catalogue)
     free(catalogue);
 }
 
-/* Run ids are ASCII (spec 02, shape); what else an archive may hold is compared byte by byte. */
-static void lower(const char *run_id, size_t size, char key[RUN_ID_MAX + 1])
-{
-    if (size > RUN_ID_MAX)
-        size = RUN_ID_MAX;
-    for (size_t i = 0; i < size; i++) {
-        char c = run_id[i];
-        key[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    key[size] = '\0';
-}
-
 static struct run_record *find_run(struct catalogue *catalogue, const char *run_id)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, strlen(run_id), key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, strlen(run_id), key);
     return (struct run_record *)table_find(&catalogue->runs, key);
 }
 
 static struct run_record *need_run(struct catalogue *catalogue, const char *run_id, size_t size)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, size, key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, size, key);
     struct run_record *run = (struct run_record *)table_find(&catalogue->runs, key);
     if (run)
         return run;
@@ -194,7 +182,7 @@ static void spend(struct catalogue *catalogue, const char *sha256, const struct 
         return;
     struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
     nonce->expires_ms = accepted_ms + CATALOGUE_NONCE_MS;
-    lower(run->run_id, strlen(run->run_id), nonce->run_key);
+    table_run_key(run->run_id, strlen(run->run_id), nonce->run_key);
     memcpy(nonce->submitted_digest, run->submitted_digest, sizeof nonce->submitted_digest);
 }
 
@@ -370,8 +358,8 @@ static void describe(const struct run_record *run, struct run_state *state)
 static bool same_submission(const struct nonce_record *nonce, const char *run_id,
                             const char *submitted_digest)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, strlen(run_id), key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, strlen(run_id), key);
     return !strcmp(key, nonce->run_key) && !strcmp(submitted_digest, nonce->submitted_digest);
 }
 
@@ -409,7 +397,7 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
         run->claim = new_claim(path, submitted_digest, nonce_sha256);
         if (*nonce_sha256) {
             nonce = need_nonce(catalogue, nonce_sha256, now_ms);
-            lower(run_id, strlen(run_id), nonce->run_key);
+            table_run_key(run_id, strlen(run_id), nonce->run_key);
             set_fixed(nonce->submitted_digest, sizeof nonce->submitted_digest, submitted_digest,
                       strlen(submitted_digest));
         }

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "github/commit.h"
+#include "github/files.h"
 #include "github/load.h"
 #include "github/lock.h"
 #include "github/tree.h"
@@ -12,13 +12,6 @@
 
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
 enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
-}
 
 static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
 {
@@ -96,7 +89,7 @@ static bool read_day(void *context, const char *path, const git_oid *blob)
 static bool read_days(struct dataset *dataset, const git_oid *commit, struct ledger *ledger,
                       ledger_tell tell, struct store_error *error)
 {
-    struct ledger_reading reading = {dataset, ledger, tell, now_ms(), error};
+    struct ledger_reading reading = {dataset, ledger, tell, files_wall_ms(), error};
     return repository_list(dataset->repository, commit, "ledger", read_day, &reading, error);
 }
 
@@ -246,7 +239,7 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     if (git_oid_equal(&tip, &dataset->tip) && !dataset->stale)
         return true;
     /* What a commit holds does not get better by being read every second; the disk might. */
-    double now = now_ms();
+    double now = files_wall_ms();
     if (git_oid_equal(&tip, &dataset->unreadable) && now - dataset->unreadable_ms < UNREADABLE_MS)
         return error_set(error, "%s", dataset->unreadable_reason.message);
     struct store_error reason = {""};
@@ -334,7 +327,7 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
                                NULL) != REPOSITORY_FOUND ||
                      tree_find(dataset->repository, &dataset->root, "index", &dataset->index_tree,
                                NULL) != REPOSITORY_FOUND;
-    double now = now_ms();
+    double now = files_wall_ms();
     for (struct pending *item = batch; item; item = item->next) {
         if (item->result.outcome != CHANGE_COMMITTED)
             continue;

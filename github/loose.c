@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "github/files.h"
 #include "validator/arena.h"
 
 enum { HEADER_MAX = 32 };
@@ -47,20 +48,6 @@ static bool pack_object(const char *header, size_t header_size, const char *data
     return result == Z_STREAM_END;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            bytes += put;
-            size -= (size_t)put;
-        }
-    }
-    return true;
-}
-
 /* The name under which a file grows; `git prune` clears such names away. Under the commit lock it
  * is ours alone, and what a killed process left under it goes. */
 static int open_temporary(const char *path)
@@ -72,30 +59,17 @@ static int open_temporary(const char *path)
     return fd;
 }
 
-static bool write_temporary(const struct repository *repository, const char *path,
-                            const struct buffer *packed)
+static bool write_temporary(const char *path, const struct buffer *packed)
 {
     int fd = open_temporary(path);
     if (fd < 0)
         return false;
-    bool fine =
-        write_all(fd, packed->data, packed->size) && (repository->unsynced || fsync(fd) == 0);
+    bool fine = files_write(fd, packed->data, packed->size) && fsync(fd) == 0;
     int problem = errno;
     close(fd);
     if (!fine)
         unlink(path);
     errno = problem;
-    return fine;
-}
-
-static bool sync_folder(const struct repository *repository, const char *path)
-{
-    if (repository->unsynced)
-        return true;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool fine = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
     return fine;
 }
 
@@ -112,13 +86,13 @@ static bool install(const struct repository *repository, const git_oid *id,
     /* There already: renewed, so that no `git prune` takes it for old, and synced, in case whoever
      * wrote it was killed before that. */
     if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
-        return sync_folder(repository, folder);
-    if (!write_temporary(repository, temporary, packed))
+        return files_sync_folder(folder);
+    if (!write_temporary(temporary, packed))
         return false;
     if (rename(temporary, path) &&
         (errno != ENOENT || (mkdir(folder, 0755) && errno != EEXIST) || rename(temporary, path)))
         return false;
-    return sync_folder(repository, folder);
+    return files_sync_folder(folder);
 }
 
 bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "github/commit.h"
+#include "github/files.h"
 #include "github/lock.h"
 #include "github/tree.h"
 #include "validator/arena.h"
@@ -232,22 +233,6 @@ static bool is_empty_folder(const char *path)
     return empty;
 }
 
-/* Makes PATH and what is above it. */
-static bool make_folders(const char *path, struct store_error *error)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    char *copy = arena_copy(&arena, path, strlen(path));
-    for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(copy, 0755) && errno != EEXIST)
-            return error_system(error, "cannot make %s", copy);
-        *slash = '/';
-    }
-    if (mkdir(copy, 0755) && errno != EEXIST)
-        return error_system(error, "cannot make %s", copy);
-    return true;
-}
-
 /* Everything so far onto the disk: making a repository is rare, and git's own files are many. */
 static bool sync_everything(const char *path, struct store_error *error)
 {
@@ -379,7 +364,7 @@ bool repository_prepare(const char *path, const struct repository_author *author
     if (!exists) {
         if (!may_initialise(path)) /* ERROR says why it cannot be opened */
             return false;
-        if (!make_folders(path, error))
+        if (!files_make_folders(path, error))
             return false;
     }
     struct lock lock LOCK_SCOPE = {-1};

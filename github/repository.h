@@ -21,7 +21,6 @@ struct repository {
     char *path;                         /* the git directory, without a final slash */
     char branch[REPOSITORY_BRANCH_MAX]; /* full name: what HEAD points to */
     struct tree_cache *trees;           /* of the commits that were made, tree.h */
-    bool unsynced;                      /* nothing is fsynced: for benchmarks that generate data */
 };
 
 struct repository_author {

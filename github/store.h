@@ -147,7 +147,5 @@ struct store_blob {
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error);
 void store_blob_free(struct store_blob *blob);
-/* The commit at the tip as hex, for cache keys. */
-void store_tip(struct store *store, char commit[COMMIT_HEX + 1]);
 
 #endif
