@@ -233,7 +233,8 @@ static bool is_empty_folder(const char *path)
     return empty;
 }
 
-/* Everything so far onto the disk: making a repository is rare, and git's own files are many. */
+/* Everything so far onto the disk: whoever made the repository may have been killed before he did
+ * that, or have copied it without; and git's own files are many. */
 static bool sync_everything(const char *path, struct store_error *error)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -381,7 +382,7 @@ bool repository_prepare(const char *path, const struct repository_author *author
     if (!make_object_folders(repository->path, error) ||
         !begin_history(repository, author, licence, error))
         return false;
-    if (!exists && !sync_everything(path, error))
+    if (!sync_everything(path, error))
         return false;
     *out = repository;
     repository = NULL;
