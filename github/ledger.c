@@ -50,6 +50,17 @@ static struct ledger_day *begin_day(struct ledger *ledger, const char *day)
     return begun;
 }
 
+void ledger_copy(struct ledger *ledger, const struct ledger *other)
+{
+    if (other->day_count) {
+        const struct ledger_day *newest = &other->days[other->day_count - 1];
+        buffer_add(&begin_day(ledger, newest->day)->bytes, newest->bytes.data, newest->bytes.size);
+    }
+    ledger->seq = other->seq;
+    memcpy(ledger->last, other->last, sizeof ledger->last);
+    ledger_settle(ledger);
+}
+
 const char *ledger_day(const struct ledger *ledger)
 {
     return ledger->day_count ? ledger->days[ledger->day_count - 1].day : "";

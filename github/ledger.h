@@ -51,6 +51,8 @@ struct ledger {
 
 void ledger_begin(struct ledger *ledger);
 void ledger_free(struct ledger *ledger);
+/* Makes LEDGER, begun, know what OTHER, settled, knows. */
+void ledger_copy(struct ledger *ledger, const struct ledger *other);
 
 /* Reads a day file, or more of the newest one: BYTES is the whole file and must begin with what is
  * known of it. Lines that are new are told in order (TELL may be NULL) and settled. False when the

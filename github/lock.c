@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "github/files.h"
 #include "validator/arena.h"
 
 enum { POLL_MS = 20, FOLDER_DEPTH_MAX = 8 };
@@ -55,10 +56,8 @@ static void sleep_ms(int ms)
 
 static double age_ms(const struct stat *status)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)(now.tv_sec - status->st_mtim.tv_sec) * 1e3 +
-           (double)(now.tv_nsec - status->st_mtim.tv_nsec) / 1e6;
+    return files_wall_ms() - (double)status->st_mtim.tv_sec * 1e3 -
+           (double)(status->st_mtim.tv_nsec / 1000000);
 }
 
 /* Waits until PATH is gone, or is AGE_MS old, or AGE_MS have passed (a clock that jumped). */

@@ -50,19 +50,10 @@ static void complain(struct rebuilding *work, const char *path, const char *mess
         work->options->complain(work->options->context, path, message);
 }
 
-static void make_key(const char *run_id, size_t size, char key[TABLE_KEY_MAX + 1])
-{
-    if (size > TABLE_KEY_MAX)
-        size = TABLE_KEY_MAX;
-    for (size_t i = 0; i < size; i++)
-        key[i] = run_id[i] >= 'A' && run_id[i] <= 'Z' ? (char)(run_id[i] + 'a' - 'A') : run_id[i];
-    key[size] = '\0';
-}
-
 static struct known *know(struct rebuilding *work, const struct js_value *run_id)
 {
     char key[TABLE_KEY_MAX + 1];
-    make_key(run_id->text, run_id->size, key);
+    table_run_key(run_id->text, run_id->size, key);
     struct table_item *item = table_find(&work->known, key);
     return (struct known *)(item ? item : table_add(&work->known, key));
 }
@@ -190,7 +181,7 @@ static void take_entry(void *context, const struct index_entry *entry)
 {
     struct rebuilding *work = context;
     char key[TABLE_KEY_MAX + 1];
-    make_key(entry->run_id->text, entry->run_id->size, key);
+    table_run_key(entry->run_id->text, entry->run_id->size, key);
     const struct known *known = (const struct known *)table_find(&work->known, key);
     if (known && known->has_file)
         return;

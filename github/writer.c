@@ -46,7 +46,7 @@ static void fail_all(struct writer *writer, struct pending *batch, const struct 
 {
     for (struct pending *item = batch; item; item = item->next) {
         item->result = (struct change_result){.outcome = CHANGE_FAILED, .error = *error};
-        catalogue_end_claim(writer->dataset->catalogue, item->change.run_id, false);
+        item->waiters = catalogue_end_claim(writer->dataset->catalogue, item->change.run_id, false);
     }
     finish_all(batch);
 }

@@ -14,6 +14,7 @@
 #include "github/commit.h"
 #include "github/dataset.h"
 #include "tests/support/scratch.h"
+#include "tests/support/unsynced.h"
 #include "validator/arena.h"
 
 enum { SMALL = 100, LARGE = 20000, ENTRY = 9000, BATCH = 2000, DAYS = 330, A_DAY = 60 };
@@ -137,8 +138,9 @@ static void prepare(struct dataset_under_test *test, const char *path, unsigned 
     double start = seconds(CLOCK_MONOTONIC);
     test->at = first_day;
     open_dataset(test, path);
-    test->dataset.repository->unsynced = true;
+    unsynced(true);
     generate(test, runs);
+    unsynced(false);
     close_dataset(test);
     double made = seconds(CLOCK_MONOTONIC) - start;
     start = seconds(CLOCK_MONOTONIC);

@@ -1,10 +1,13 @@
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "github/lock.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -66,14 +69,12 @@ START_TEST(store__commits_a_run_with_ledger_and_index)
     struct change_result result = scratch_submit(store, 1, ENTRY);
     ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%s", result.error.message);
     ck_assert_uint_eq(result.seq, 1);
-    char tip[COMMIT_HEX + 1];
-    store_tip(store, tip);
-    ck_assert_str_eq(tip, result.commit);
     struct buffer said BUFFER_SCOPE = {0};
-    ck_assert_int_eq(scratch_shell(&said, "git -C %s log -1 --format=%%s --name-only main",
+    ck_assert_int_eq(scratch_shell(&said, "git -C %s log -1 --format=%%H%%n%%s --name-only main",
                                    scratch_path("data")),
                      0);
     const char *text = buffer_string(&said);
+    ck_assert(!strncmp(text, result.commit, COMMIT_HEX));
     ck_assert_ptr_nonnull(
         strstr(text, "bench: add run Run-00000001-5e2a-4c1d-9b7f-aa55bb66cc77\n"));
     ck_assert_ptr_nonnull(strstr(text, "runs/2026/02/Run-00000001"));
@@ -326,16 +327,14 @@ END_TEST
 
 START_TEST(store__notices_foreign_commits_while_idle)
 {
-    char before[COMMIT_HEX + 1], after[COMMIT_HEX + 1];
-    store_tip(store, before);
+    struct store_blob blob;
+    bool found = false;
     foreign_commit("echo hello > NOTES.md");
-    for (int i = 0; i < 100; i++) {
-        store_tip(store, after);
-        if (strcmp(before, after))
-            break;
+    for (int i = 0; i < 100 && !found; i++) {
         usleep(50000);
+        found = store_read(store, "NOTES.md", false, &blob, &error);
     }
-    ck_assert_str_ne(before, after);
+    ck_assert(found);
 }
 END_TEST
 
@@ -356,6 +355,113 @@ START_TEST(store__never_overwrites_an_unreadable_index)
     ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
     ck_assert(store_read(store, "index/summary.json", false, &blob, &error));
     check_dataset(2);
+}
+END_TEST
+
+static void turn_to(const char *commit)
+{
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s update-ref refs/heads/main %s",
+                                   scratch_path("data"), commit),
+                     0);
+}
+
+static void await_readiness(bool ready)
+{
+    for (int i = 0; i < 200 && store_unready(store, &error) == ready; i++)
+        usleep(20000);
+    ck_assert(store_unready(store, &error) != ready);
+}
+
+/* A commit in which another writer publishes run N, at the branch `ahead` of our repository. */
+static void publish_ahead(unsigned n)
+{
+    ck_assert_int_eq(scratch_shell(NULL, "rm -rf %s && cp -r %s %s", scratch_path("other"),
+                                   scratch_path("data"), scratch_path("other")),
+                     0);
+    struct store *mine = store, *other = NULL;
+    struct store_options options = scratch_options(scratch_path("other"));
+    ck_assert_msg(store_open(&options, &other, &error), "%s", error.message);
+    store = other;
+    ck_assert_int_eq(scratch_submit(store, n, ENTRY).outcome, CHANGE_COMMITTED);
+    store_close(other);
+    store = mine;
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s push -q -f %s main:ahead",
+                                   scratch_path("other"), scratch_path("data")),
+                     0);
+}
+
+START_TEST(store__takes_nothing_of_a_tip_that_it_cannot_read)
+{
+    struct run_state state;
+    struct scratch_run run;
+    scratch_run_make(&run, 2, ENTRY, false);
+    scratch_submit(store, 1, ENTRY);
+    publish_ahead(2);
+    /* a sound ledger line of run 2 beside a broken segment */
+    ck_assert_int_eq(
+        scratch_shell(NULL,
+                      "export GIT_AUTHOR_NAME=m GIT_AUTHOR_EMAIL=m@x GIT_COMMITTER_NAME=m "
+                      "GIT_COMMITTER_EMAIL=m@x; cd %s && rm -rf work && git clone -q -b ahead data "
+                      "work && cd work && truncate -s -1 index/segments/00001.json && git commit "
+                      "-qa --amend -m broken && git push -q -f origin HEAD:main",
+                      scratch_path(".")),
+        0);
+    await_readiness(false);
+    ck_assert(!store_find(store, run.run_id, &state));
+    turn_to("main~1");
+    await_readiness(true);
+    struct change_result result = scratch_submit(store, 2, ENTRY);
+    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%d %s", result.outcome,
+                  result.error.message);
+    ck_assert_uint_eq(result.seq, 2);
+    check_dataset(2);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__follows_a_rewritten_history)
+{
+    struct run_state state;
+    struct scratch_run dropped, kept, flying;
+    scratch_run_make(&kept, 1, ENTRY, false);
+    scratch_run_make(&dropped, 2, ENTRY, false);
+    scratch_run_make(&flying, 5, ENTRY, false);
+    scratch_submit(store, 1, ENTRY);
+    publish_ahead(3);
+    scratch_submit(store, 2, ENTRY);
+    ck_assert_int_eq(
+        store_claim(store, flying.run_id, flying.path, flying.digest, flying.nonce, &state),
+        CLAIM_GRANTED);
+    turn_to("ahead");
+    struct change_result result = scratch_submit(store, 4, ENTRY);
+    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%s", result.error.message);
+    ck_assert_uint_eq(result.seq, 3);
+    check_dataset(3);
+    /* run 2 is gone, its nonce stays spent; the claim stands */
+    ck_assert(!store_find(store, dropped.run_id, &state));
+    ck_assert_int_eq(
+        store_claim(store, dropped.run_id, dropped.path, dropped.digest, dropped.nonce, &state),
+        CLAIM_NONCE_USED);
+    ck_assert(store_find(store, flying.run_id, &state));
+    ck_assert_int_eq(state.status, RUN_QUEUED);
+    run_state_free(&state);
+    /* shortened, to the same files in a commit of another name */
+    ck_assert_int_eq(
+        scratch_shell(NULL,
+                      "cd %s && git update-ref refs/heads/main $(git -c user.name=m -c "
+                      "user.email=m@x commit-tree -m again -p main~3 main~2^{tree})",
+                      scratch_path("data")),
+        0);
+    ck_assert_int_eq(scratch_submit(store, 6, ENTRY).seq, 2);
+    ck_assert(store_find(store, kept.run_id, &state));
+    struct buffer said BUFFER_SCOPE = {0};
+    scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
+    ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
+    run_state_free(&state);
+    check_dataset(2);
+    scratch_run_free(&kept);
+    scratch_run_free(&dropped);
+    scratch_run_free(&flying);
 }
 END_TEST
 
@@ -516,6 +622,111 @@ START_TEST(store__refuses_when_the_queue_is_full)
 }
 END_TEST
 
+struct joiner {
+    unsigned called;
+    struct change_result result;
+};
+
+static void hear_end(void *context, const struct change_result *result)
+{
+    struct joiner *joiner = context;
+    joiner->called++;
+    joiner->result = *result;
+}
+
+START_TEST(store__tells_those_who_joined_what_the_first_is_told)
+{
+    static struct joiner first, joined[JOIN_MAX];
+    struct scratch_run run;
+    struct run_state state;
+    scratch_run_make(&run, 1, ENTRY, true);
+    ck_assert(!store_join(store, run.run_id, hear_end, &joined[0]));
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    /* held up by another process, so that it stays in flight */
+    int lock = open(scratch_path("data/" LOCK_COMMIT), O_RDWR);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    for (unsigned i = 0; i < JOIN_MAX; i++) {
+        if (i == JOIN_MAX / 2)
+            store_commit(store, &run.change, hear_end, &first);
+        ck_assert(store_join(store, i % 2 ? run.run_id : "rUN-00000001-5e2A-4c1d-9b7f-aa55bb66cc77",
+                             hear_end, &joined[i]));
+    }
+    ck_assert(!store_join(store, run.run_id, hear_end, &first));
+    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
+                     CLAIM_DUPLICATE);
+    ck_assert_int_eq(state.status, RUN_QUEUED);
+    ck_assert_str_eq(state.submitted_digest, run.digest);
+    ck_assert_str_eq(state.digest, run.digest);
+    ck_assert_str_eq(state.at, run.at);
+    ck_assert_str_eq(state.flags, run.change.flags);
+    ck_assert_int_eq(state.rules, run.change.rules);
+    run_state_free(&state);
+    ck_assert_uint_eq(first.called, 0);
+    close(lock);
+    reopen(); /* ends the writer */
+    ck_assert_uint_eq(first.called, 1);
+    ck_assert_int_eq(first.result.outcome, CHANGE_COMMITTED);
+    for (unsigned i = 0; i < JOIN_MAX; i++) {
+        ck_assert_uint_eq(joined[i].called, 1);
+        ck_assert_mem_eq(&joined[i].result, &first.result, sizeof first.result);
+    }
+    ck_assert_str_eq(first.result.submitted_digest, run.digest);
+    ck_assert(!store_join(store, run.run_id, hear_end, &first));
+    check_dataset(1);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__tells_those_who_joined_what_came_to_nothing)
+{
+    struct joiner released = {0}, refused = {0}, first = {0};
+    struct store_options options = scratch_options(scratch_path("data"));
+    struct scratch_run run;
+    struct run_state state;
+    options.queue_limit = 0;
+    store_close(store);
+    open_store(options);
+    scratch_run_make(&run, 1, ENTRY, false);
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    ck_assert(store_join(store, run.run_id, hear_end, &released));
+    store_release(store, run.run_id);
+    ck_assert_uint_eq(released.called, 1);
+    ck_assert_int_eq(released.result.outcome, CHANGE_FAILED);
+    ck_assert_ptr_nonnull(strstr(released.result.error.message, run.run_id));
+    store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+    ck_assert(store_join(store, run.run_id, hear_end, &refused));
+    store_commit(store, &run.change, hear_end, &first);
+    ck_assert_uint_eq(first.called, 1);
+    ck_assert_uint_eq(refused.called, 1);
+    ck_assert_int_eq(refused.result.outcome, CHANGE_QUEUE_FULL);
+    scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__names_no_commit_when_the_history_cannot_be_read)
+{
+    struct run_state state;
+    struct scratch_run run;
+    char name[SCRATCH_PATH * 4];
+    struct change_result first = scratch_submit(store, 1, ENTRY);
+    struct change_result second = scratch_submit(store, 2, ENTRY);
+    scratch_submit(store, 3, ENTRY);
+    scratch_run_make(&run, 1, ENTRY, false);
+    reopen();
+    snprintf(name, sizeof name, "data/objects/%.2s/%s", first.commit, first.commit + 2);
+    ck_assert_int_eq(rename(scratch_path(name), scratch_path("away")), 0);
+    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert_str_eq(state.commit, "");
+    run_state_free(&state);
+    ck_assert_int_eq(rename(scratch_path("away"), scratch_path(name)), 0);
+    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert_str_eq(state.commit, first.commit);
+    ck_assert_str_ne(state.commit, second.commit);
+    run_state_free(&state);
+    scratch_run_free(&run);
+}
+END_TEST
+
 START_TEST(store__fails_and_recovers_with_its_disk)
 {
     scratch_submit(store, 1, ENTRY);
@@ -570,6 +781,8 @@ Suite *test_suite(void)
         store__tells_the_listener_when_others_change_the_index,
         store__notices_foreign_commits_while_idle,
         store__never_overwrites_an_unreadable_index,
+        store__takes_nothing_of_a_tip_that_it_cannot_read,
+        store__follows_a_rewritten_history,
         store__does_not_open_with_a_broken_ledger_or_index,
         store__takes_an_older_archive_with_only_a_summary,
         store__does_not_hide_runs_that_no_index_lists,
@@ -579,6 +792,9 @@ Suite *test_suite(void)
         store__survives_git_gc,
         store__commits_what_is_queued_before_it_closes,
         store__refuses_when_the_queue_is_full,
+        store__tells_those_who_joined_what_the_first_is_told,
+        store__tells_those_who_joined_what_came_to_nothing,
+        store__names_no_commit_when_the_history_cannot_be_read,
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
     };
