@@ -22,7 +22,8 @@ struct content {
     char *data;
     size_t size;
     char tag[ETAG_TEXT];
-    pthread_mutex_t mutex; /* guards what follows */
+    atomic_size_t weight;
+    pthread_mutex_t mutex; /* guards what follows, and is held while it is made */
     bool tried;
     char *gzip;
     size_t gzip_size;
@@ -35,6 +36,7 @@ struct content *content_new(char *data, size_t size, const char *tag)
     atomic_init(&content->references, 1);
     content->data = data;
     content->size = size;
+    atomic_init(&content->weight, size);
     pthread_mutex_init(&content->mutex, NULL);
     char hex[SHA256_HEX + 1];
     if (!tag) {
@@ -94,6 +96,7 @@ static void compress_content(struct content *content)
     if (done) {
         content->gzip_size = stream.total_out;
         content->gzip = memory_grow(gzip, content->gzip_size);
+        atomic_fetch_add(&content->weight, content->gzip_size);
     } else {
         free(gzip);
     }
@@ -110,10 +113,7 @@ const char *content_gzip(struct content *content, size_t *size)
     return gzip;
 }
 
-size_t content_weight(struct content *content)
+size_t content_weight(const struct content *content)
 {
-    pthread_mutex_lock(&content->mutex);
-    size_t weight = content->size + content->gzip_size;
-    pthread_mutex_unlock(&content->mutex);
-    return weight;
+    return atomic_load(&content->weight);
 }

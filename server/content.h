@@ -18,7 +18,7 @@ const char *content_data(const struct content *content, size_t *size);
 /* The gzip form, or NULL when it would not be smaller. */
 const char *content_gzip(struct content *content, size_t *size);
 const char *content_tag(const struct content *content);
-/* Bytes held in memory, with the gzip form when it was made. */
-size_t content_weight(struct content *content);
+/* Bytes held in memory, with the gzip form when it was made. Waits for nobody. */
+size_t content_weight(const struct content *content);
 
 #endif

@@ -1,105 +1,14 @@
 #include "server/files.h"
 
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "github/store.h"
 #include "server/clock.h"
 #include "server/log.h"
 #include "server/request.h"
-#include "validator/arena.h"
+#include "server/shelf.h"
 
-enum { KEPT = 512, RETRY_S = 5 };
-
-struct kept {
-    struct content *content; /* NULL: free; its tag is the blob id */
-    uint64_t used;
-};
-
-struct files {
-    size_t most;
-    pthread_mutex_t mutex; /* guards what follows */
-    struct kept kept[KEPT];
-    uint64_t uses;
-};
-
-struct files *files_new(int64_t cache_bytes)
-{
-    struct files *files = memory_grow(NULL, sizeof *files);
-    memset(files, 0, sizeof *files);
-    files->most = (size_t)cache_bytes;
-    pthread_mutex_init(&files->mutex, NULL);
-    return files;
-}
-
-void files_free(struct files *files)
-{
-    if (!files)
-        return;
-    for (int i = 0; i < KEPT; i++)
-        content_unref(files->kept[i].content);
-    pthread_mutex_destroy(&files->mutex);
-    free(files);
-}
-
-static struct content *look_up(struct files *files, const char *id)
-{
-    struct content *content = NULL;
-    pthread_mutex_lock(&files->mutex);
-    for (int i = 0; i < KEPT && !content; i++) {
-        struct kept *kept = &files->kept[i];
-        if (!kept->content || strcmp(content_tag(kept->content), id) != 0)
-            continue;
-        kept->used = ++files->uses;
-        content = content_ref(kept->content);
-    }
-    pthread_mutex_unlock(&files->mutex);
-    return content;
-}
-
-/* The place used least lately, and the weight of all. */
-static struct kept *oldest(struct files *files, size_t *weight)
-{
-    struct kept *place = NULL;
-    *weight = 0;
-    for (int i = 0; i < KEPT; i++) {
-        struct kept *kept = &files->kept[i];
-        if (!kept->content)
-            continue;
-        *weight += content_weight(kept->content);
-        if (!place || kept->used < place->used)
-            place = kept;
-    }
-    return place;
-}
-
-static void drop(struct kept *kept)
-{
-    content_unref(kept->content);
-    *kept = (struct kept){0};
-}
-
-static void keep(struct files *files, struct content *content)
-{
-    size_t own = content_weight(content), weight;
-    if (own > files->most / 2)
-        return; /* one file does not push out all others */
-    pthread_mutex_lock(&files->mutex);
-    for (struct kept *place = oldest(files, &weight); place && weight + own > files->most;
-         place = oldest(files, &weight))
-        drop(place);
-    struct kept *free_place = NULL;
-    for (int i = 0; i < KEPT && !free_place; i++)
-        if (!files->kept[i].content)
-            free_place = &files->kept[i];
-    if (!free_place) {
-        free_place = oldest(files, &weight);
-        drop(free_place);
-    }
-    *free_place = (struct kept){content_ref(content), ++files->uses};
-    pthread_mutex_unlock(&files->mutex);
-}
+enum { RETRY_S = 5 };
 
 static struct content *load(struct request *request, const char *path, struct store_error *error)
 {
@@ -107,7 +16,7 @@ static struct content *load(struct request *request, const char *path, struct st
     struct store_blob blob = {0};
     if (!store_read(service->store, path, false, &blob, error))
         return NULL;
-    struct content *content = look_up(service->files, blob.id);
+    struct content *content = shelf_find(service->files, blob.id);
     store_blob_free(&blob);
     if (content)
         return content;
@@ -117,7 +26,7 @@ static struct content *load(struct request *request, const char *path, struct st
     content = content_new(blob.data, blob.size, blob.id);
     blob.data = NULL; /* the content's now */
     store_blob_free(&blob);
-    keep(service->files, content);
+    shelf_keep(service->files, content);
     return content;
 }
 

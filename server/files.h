@@ -1,20 +1,13 @@
 /* The dataset's files as committed: index, ledger, runs, quarantine (spec 04). ETag = blob id.
  *
- * The tip is asked for the id at every request; bodies and their gzip forms are kept by id, up to
- * cache_bytes. Any thread. */
+ * The tip is asked for the id at every request; bodies and their gzip forms are kept by id on a
+ * shelf of cache_bytes. */
 #ifndef BENCHLEDGER_SERVER_FILES_H
 #define BENCHLEDGER_SERVER_FILES_H
 
-#include <stdint.h>
-
 struct answer;
-struct files;
 struct request;
 
-struct files *files_new(int64_t cache_bytes);
-void files_free(struct files *files);
-
-/* Handlers. */
 void files_summary(struct request *request, struct answer *answer);
 void files_manifest(struct request *request, struct answer *answer);
 void files_segment(struct request *request, struct answer *answer);
