@@ -4,8 +4,8 @@
 
 #include "server/boardview.h"
 #include "server/clock.h"
+#include "server/handover.h"
 #include "server/nonce.h"
-#include "server/waitroom.h"
 
 enum { FILTER_BYTES_MOST = 1024 };
 
@@ -88,7 +88,7 @@ static size_t list_reasons(const struct service *service, struct js_writer *writ
         js_write_text(writer, "bench-store-unbound: no dataset is configured");
     if (service->store && store_unready(service->store, &reason) && ++count)
         js_write_text(writer, reason.message);
-    if (waitroom_queued(service->waitroom) >= service->config->limits.queue_limit && ++count)
+    if (handovers_full(service->handovers) && ++count)
         js_write_text(writer, "queue-full: too many runs wait for their commit");
     if (atomic_load(&service->stopping) && ++count)
         js_write_text(writer, "stopping");

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "server/clock.h"
-#include "server/intake.h"
 #include "server/log.h"
 #include "server/open.h"
+#include "server/outcome.h"
 #include "server/request.h"
 #include "server/respond.h"
 #include "server/waitroom.h"
@@ -128,7 +128,7 @@ static bool body_refused(struct request *request)
 static enum MHD_Result finish(struct request *request, const char *method)
 {
     if (request->stage == STAGE_WAITING) {
-        intake_finish(request, &request->answer);
+        outcome_answer(request, &request->answer);
         return send_answer(request, method);
     }
     body_finish(&request->body);

@@ -7,14 +7,16 @@
 #include "aggregate/publication.h"
 #include "server/admission.h"
 #include "server/clock.h"
-#include "server/log.h"
+#include "server/handover.h"
+#include "server/outcome.h"
+#include "server/runs.h"
 #include "server/waitroom.h"
 #include "validator/digest.h"
 
 /* The intake takes no run from before the service (2026-01-01) or from the future (spec 03,
  * "Paths"). */
 static const double FIRST_CREATED_MS = 1767225600000.0, AHEAD_MS = 48.0 * 3600 * 1000;
-enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
+enum { RETRY_SOON_S = 5 };
 
 /* One submission between two steps: what the earlier steps found for the later ones. */
 struct submission {
@@ -32,28 +34,12 @@ struct submission {
     int64_t charged_ms;                    /* when the budgets were charged */
 };
 
-struct outcome {
-    bool flagged;
-    char path[RUN_PATH_MAX + 1], run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];
-    int rules;
-    struct buffer flags; /* JSON array */
-    size_t bytes;
-    int64_t taken_ms;
-};
-
 static void submission_end(struct submission *submission)
 {
     publication_free(&submission->publication);
     arena_free(&submission->arena);
 }
 #define SUBMISSION_SCOPE __attribute__((cleanup(submission_end)))
-
-void outcome_free(struct outcome *outcome)
-{
-    if (outcome)
-        buffer_free(&outcome->flags);
-    free(outcome);
-}
 
 static bool step_parse(struct submission *submission)
 {
@@ -155,18 +141,50 @@ static bool step_publish(struct submission *submission)
     return true;
 }
 
-static void answer_duplicate(struct answer *answer, const struct run_state *state,
-                             const char *submitted_digest)
+static struct outcome *make_outcome(const struct submission *submission, const char *path)
 {
-    const char *accepted = *state->submitted_digest ? state->submitted_digest : state->digest;
-    bool same = *submitted_digest && !strcmp(accepted, submitted_digest);
-    struct js_writer writer = answer_error_open(
-        answer, ERROR_DUPLICATE_RUN, same ? "This run has already been accepted." : NULL);
-    js_write_key(&writer, "path");
-    js_write_text(&writer, state->path);
-    js_write_key(&writer, "same");
-    js_write_bool(&writer, same);
-    answer_end(&writer);
+    struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
+    *outcome = (struct outcome){.flagged = submission->publication.flagged};
+    snprintf(outcome->path, sizeof outcome->path, "%s", path);
+    snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
+    snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
+             submission->submitted_digest);
+    return outcome;
+}
+
+/* Sends the connection to sleep. False when the service ends and waits for nobody: the request has
+ * its answer. */
+static bool sleep_on(struct submission *submission, const char *path, bool joined)
+{
+    struct request *request = submission->request;
+    int64_t wait_ms = submission->service->config->limits.submit_wait_ms;
+    if (!request_wait(request, clock_monotonic_ms() + wait_ms)) {
+        answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+        return false;
+    }
+    request->outcome = make_outcome(submission, path);
+    request->outcome->joined = joined;
+    return true;
+}
+
+/* The body is not needed while its run waits. */
+static void forget_body(struct request *request)
+{
+    body_drain(&request->body);
+    request_account(request);
+}
+
+/* The same submission is on its way: it is not accepted before it is durable, so this one waits for
+ * the same commit. */
+static void join(struct submission *submission, const struct run_state *state)
+{
+    static const struct change_result gone = {.outcome = CHANGE_DUPLICATE};
+    struct request *request = submission->request;
+    if (!sleep_on(submission, state->path, true))
+        return;
+    if (!store_join(submission->service->store, submission->run_id, waiting_done, request->waiting))
+        waiting_done(request->waiting, &gone);
+    forget_body(request);
 }
 
 static bool step_claim(struct submission *submission)
@@ -185,7 +203,11 @@ static bool step_claim(struct submission *submission)
         answer_error(submission->answer, ERROR_NONCE_USED, NULL);
         return false;
     case CLAIM_DUPLICATE:
-        answer_duplicate(submission->answer, &state, submission->submitted_digest);
+        if (state.status == RUN_QUEUED &&
+            !strcmp(state.submitted_digest, submission->submitted_digest))
+            join(submission, &state);
+        else
+            outcome_duplicate(submission->answer, &state, submission->submitted_digest);
         run_state_free(&state);
         return false;
     }
@@ -204,44 +226,18 @@ static bool step_budget(struct submission *submission)
     return false;
 }
 
-static struct outcome *make_outcome(const struct submission *submission)
+static void commit(struct submission *submission)
 {
-    struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
-    *outcome = (struct outcome){.flagged = submission->publication.flagged,
-                                .rules = submission->verdict.rules_version,
-                                .bytes = submission->publication.bytes.size,
-                                .taken_ms = submission->charged_ms};
-    snprintf(outcome->path, sizeof outcome->path, "%s", submission->publication.path);
-    snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
-    snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
-             submission->submitted_digest);
-    struct js_writer writer = {.out = &outcome->flags};
-    verdict_write_flags(&submission->verdict, &writer);
-    return outcome;
-}
-
-/* The service ends and waits for nobody: as if the run had never come. */
-static bool refuse_stopping(struct submission *submission)
-{
-    store_release(submission->service->store, submission->run_id);
-    admission_refund(submission->service, submission->publication.flagged,
-                     submission->publication.bytes.size, submission->charged_ms);
-    answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
-    return false;
-}
-
-/* Hands the run to the store and the connection to sleep. */
-static bool step_commit(struct submission *submission)
-{
-    struct service *service = submission->service;
     struct request *request = submission->request;
     const struct publication *publication = &submission->publication;
-    BUFFER_SCOPE struct buffer codes = {0};
+    struct buffer codes BUFFER_SCOPE = {0}, judgement BUFFER_SCOPE = {0};
     char at[32];
     clock_iso(submission->now_ms, at);
     struct js_writer writer = {.out = &codes};
     verdict_write_codes(&submission->verdict, &writer);
-    struct change change = {
+    runs_judgement(&submission->verdict, &judgement);
+    buffer_add(&request->outcome->judgement, judgement.data, judgement.size);
+    const struct change change = {
         .run_id = submission->run_id,
         .path = publication->path,
         .bytes = publication->bytes.data,
@@ -256,14 +252,23 @@ static bool step_commit(struct submission *submission)
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
     };
-    /* First: the store may be done before store_commit returns. */
-    if (!request_wait(request, clock_monotonic_ms() + service->config->limits.submit_wait_ms))
-        return refuse_stopping(submission);
-    request->outcome = make_outcome(submission);
-    store_commit(service->store, &change, waiting_done, request->waiting);
-    body_drain(&request->body); /* frees the text: it is not needed while it waits */
-    request_account(request);
-    return true;
+    handovers_commit(submission->service->handovers, &change, request->waiting, request->id,
+                     &judgement, submission->charged_ms);
+}
+
+/* Hands the run to the store and the connection to sleep; that first, because the store may be done
+ * before it returns. */
+static bool step_commit(struct submission *submission)
+{
+    if (sleep_on(submission, submission->publication.path, false)) {
+        commit(submission);
+        forget_body(submission->request);
+        return true;
+    }
+    store_release(submission->service->store, submission->run_id);
+    admission_refund(submission->service, submission->publication.flagged,
+                     submission->publication.bytes.size, submission->charged_ms);
+    return false;
 }
 
 static bool step_describe(struct submission *submission)
@@ -321,67 +326,4 @@ void intake_submit(struct request *request, struct answer *answer)
 void intake_validate(struct request *request, struct answer *answer)
 {
     take(request, answer, validate_steps, sizeof validate_steps / sizeof *validate_steps);
-}
-
-static void answer_committed(const struct request *request, struct answer *answer,
-                             const char *commit)
-{
-    const struct outcome *outcome = request->outcome;
-    BUFFER_SCOPE struct buffer url = {0};
-    struct js_writer writer = answer_ok_open(answer, 200);
-    js_write_key(&writer, "flagged");
-    js_write_bool(&writer, outcome->flagged);
-    js_write_key(&writer, "flags");
-    js_write_raw(&writer, outcome->flags.data, outcome->flags.size);
-    js_write_key(&writer, "path");
-    js_write_text(&writer, outcome->path);
-    js_write_key(&writer, "url");
-    buffer_format(&url, "%s/%s", request->service->config->public_url, outcome->path);
-    js_write_text(&writer, buffer_string(&url));
-    js_write_key(&writer, "commit");
-    js_write_text(&writer, commit);
-    js_write_key(&writer, "rulesVersion");
-    js_write_number(&writer, outcome->rules);
-    answer_end(&writer);
-}
-
-static void answer_overtaken(const struct request *request, struct answer *answer)
-{
-    struct run_state state = {0};
-    if (!store_find(request->service->store, request->outcome->run_id, &state)) {
-        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
-        return;
-    }
-    answer_duplicate(answer, &state, request->outcome->submitted_digest);
-    run_state_free(&state);
-}
-
-void intake_finish(struct request *request, struct answer *answer)
-{
-    const struct outcome *outcome = request->outcome;
-    const struct change_result *result = waiting_result(request->waiting);
-    if (!result) {
-        /* Not durable yet, so no promise is made. Submitting again finds out: 409 with `same`. */
-        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE,
-                           "The run was not stored in time. Submit it again to learn its fate.",
-                           RETRY_SOON_S);
-        return;
-    }
-    if (result->outcome == CHANGE_COMMITTED) {
-        answer_committed(request, answer, result->commit);
-        log_event(LOG_INFO, "stored",
-                  LOG_FIELDS({"id", request->id}, {"run", outcome->run_id}, {"path", outcome->path},
-                             {"commit", result->commit}));
-        return;
-    }
-    admission_refund(request->service, outcome->flagged, outcome->bytes, outcome->taken_ms);
-    if (result->outcome == CHANGE_DUPLICATE) {
-        answer_overtaken(request, answer);
-        return;
-    }
-    if (result->outcome == CHANGE_FAILED)
-        log_event(LOG_ERROR, "store failed",
-                  LOG_FIELDS({"id", request->id}, {"run", outcome->run_id},
-                             {"error", result->error.message}));
-    answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_DOWN_S);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/intake.h"
+#include "server/outcome.h"
 #include "server/waitroom.h"
 
 const char *request_header(const struct request *request, const char *name)

@@ -43,7 +43,7 @@ struct request {
     bool has_turn; /* holds validate's turn of its address */
     struct answer answer;
     struct waiting *waiting; /* STAGE_WAITING; a reference of ours */
-    struct outcome *outcome; /* STAGE_WAITING: what its answer needs; owned, see intake.h */
+    struct outcome *outcome; /* STAGE_WAITING: what its answer needs; owned, see outcome.h */
 };
 
 /* In the completion callback only. NULL is fine. */

@@ -15,17 +15,18 @@
 #include "server/boardview.h"
 #include "server/command.h"
 #include "server/embedded.h"
-#include "server/files.h"
+#include "server/handover.h"
 #include "server/http.h"
 #include "server/listen.h"
 #include "server/log.h"
 #include "server/openapi.h"
 #include "server/service.h"
+#include "server/shelf.h"
 #include "server/waitroom.h"
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
-enum { EXIT_START = 1, EXIT_CONFIG = 2, KEY_FILE_MOST = 16 * 1024 * 1024 };
+enum { EXIT_START = 1, EXIT_CONFIG = 2, KEY_FILE_MOST = 16 << 20, JUDGEMENT_BYTES = 4 << 20 };
 #define HOUR_MS INT64_C(3600000)
 
 static bool complain(const char *what, const char *why)
@@ -158,7 +159,9 @@ static void fill(struct service *service)
         [RATE_SUBMIT] = limits->rate_limit, [RATE_VALIDATE] = limits->validate_rate_limit};
     bool local = binding_of(config->store) == BINDING_LOCAL;
     service->board = boardview_new(config->board_protocols, NULL);
-    service->files = files_new(limits->cache_bytes);
+    service->files = shelf_new((size_t)limits->cache_bytes);
+    service->handovers = handovers_new(service);
+    service->judgements = shelf_new(JUDGEMENT_BYTES);
     service->waitroom = waitroom_new(http_suspend, http_resume);
     service->rates = ratelimit_new((size_t)limits->address_table, rates);
     service->budgets.accepted = budget_new(limits->accepted_per_hour, HOUR_MS);
@@ -178,9 +181,11 @@ static void empty(struct service *service)
         watchdog_stop(service->watchdog);
     store_close(service->store); /* commits what is queued */
     watchdog_free(service->watchdog);
+    handovers_free(service->handovers);
+    shelf_free(service->judgements);
     waitroom_free(service->waitroom);
     boardview_free(service->board);
-    files_free(service->files);
+    shelf_free(service->files);
     ratelimit_free(service->rates);
     budget_free(service->budgets.accepted);
     budget_free(service->budgets.quarantined);

@@ -14,7 +14,8 @@
 
 struct boardview;
 struct content;
-struct files;
+struct handovers;
+struct shelf;
 struct waitroom;
 struct watchdog;
 
@@ -27,7 +28,9 @@ struct service {
     const struct config *config;
     struct store *store; /* NULL: unbound, submit is closed */
     struct boardview *board;
-    struct files *files;
+    struct shelf *files; /* by blob id */
+    struct handovers *handovers;
+    struct shelf *judgements; /* of committed files, see runs.h */
     struct waitroom *waitroom;
     struct watchdog *watchdog;
     struct ratelimit *rates;

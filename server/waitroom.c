@@ -21,7 +21,6 @@ struct waitroom {
     pthread_mutex_t mutex; /* guards the list and every waiting */
     struct waiting *first;
     bool closed;
-    int64_t queued; /* not done yet, whether somebody still waits or not */
 };
 
 struct waitroom *waitroom_new(void (*suspend)(void *connection), void (*resume)(void *connection))
@@ -52,7 +51,6 @@ struct waiting *waiting_new(struct waitroom *room, void *connection, int64_t dea
         if (waiting->next)
             waiting->next->previous = waiting;
         room->first = waiting;
-        room->queued++;
         room->suspend(connection);
     }
     pthread_mutex_unlock(&room->mutex);
@@ -91,7 +89,6 @@ void waiting_done(void *context, const struct change_result *result)
 {
     struct waiting *waiting = context;
     pthread_mutex_lock(&waiting->room->mutex);
-    waiting->room->queued--;
     if (!waiting->resumed) {
         waiting->result = *result;
         waiting->has_result = true;
@@ -113,14 +110,6 @@ void waiting_leave(struct waiting *waiting)
 {
     if (waiting)
         give_up_share(waiting);
-}
-
-int64_t waitroom_queued(struct waitroom *room)
-{
-    pthread_mutex_lock(&room->mutex);
-    int64_t queued = room->queued;
-    pthread_mutex_unlock(&room->mutex);
-    return queued;
 }
 
 /* With the lock held. */

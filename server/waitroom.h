@@ -29,8 +29,6 @@ const struct change_result *waiting_result(const struct waiting *waiting);
 /* Gives up the request's share. NULL is fine. */
 void waiting_leave(struct waiting *waiting);
 
-/* Changes that the store has and has not ended yet. */
-int64_t waitroom_queued(struct waitroom *room);
 /* Resumes whoever is past his deadline; all, when NOW_MS is INT64_MAX. */
 void waitroom_expire(struct waitroom *room, int64_t now_ms);
 /* Resumes all and takes nobody any more: from now on no connection of the room is suspended. */

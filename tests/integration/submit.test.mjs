@@ -1,8 +1,9 @@
 // Point 5 of the main job: nonce, submit, and every refusal of the intake, through HTTP.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { canonical, digestOf, makeRun, seal, sha256 } from '../support/run.mjs';
-import { makeNonce, readLedger, startService } from '../support/service.mjs';
+import { holdCommitLock, makeNonce, readLedger, startService } from '../support/service.mjs';
 
 const refused = (answer, status, code) => {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
@@ -116,6 +117,35 @@ test('a flagged run is quarantined and not on the board', async (t) => {
   assert.deepEqual(state.flags, answer.body.flags);
   assert.equal((await service.fetch('/quarantine/2026/01/flagged-run-01.json')).status, 200);
   assert.equal((await service.fetch('/runs/2026/01/flagged-run-01.json')).status, 404);
+});
+
+test('flags are objects and rules have a version, in every state of a run', async (t) => {
+  const service = await startService(t);
+  const run = makeRun({ id: 'flagged-run-02' });
+  run.fingerprint = null;
+  const release = await holdCommitLock(service);
+  const waiting = service.submit(run);
+  let state;
+  for (state = {}; state.status !== 'queued';)
+    state = (await service.json(`/api/bench/runs/${run.runId}`)).body;
+  await release();
+  const { flags } = (await waiting).body;
+  assert.equal(flags[0].severity, 'reject');
+  assert.deepEqual([state.flags, state.rulesVersion], [flags, 2]);
+  /* An archive has run files that no ledger knows. */
+  await service.stop();
+  const env = { ...process.env, GIT_DIR: service.store, GIT_INDEX_FILE: `${service.folder}/index`,
+    GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' };
+  const git = (...args) => execFileSync('git', args, { env, encoding: 'utf8' }).trim();
+  git('read-tree', 'HEAD');
+  git('rm', '-r', '-q', '--cached', 'ledger');
+  git('update-ref', 'HEAD', git('commit-tree', git('write-tree'), '-p', 'HEAD', '-m', 'archive'));
+  await service.begin();
+  for (let i = 0; i < 2; i++) {
+    state = (await service.json(`/api/bench/runs/${run.runId}`)).body;
+    assert.equal(state.status, 'quarantined');
+    assert.deepEqual([state.flags, state.rulesVersion, state.revision], [flags, 2, 0]);
+  }
 });
 
 test('what must not be public is scrubbed before the first commit', async (t) => {
