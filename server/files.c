@@ -9,6 +9,7 @@
 #include "server/shelf.h"
 
 enum { RETRY_S = 5 };
+static const int64_t DAY_MS = 24 * 3600 * 1000;
 
 static struct content *load(struct request *request, const char *path, struct store_error *error)
 {
@@ -71,9 +72,11 @@ void files_segment(struct request *request, struct answer *answer)
 
 void files_ledger(struct request *request, struct answer *answer)
 {
-    char today[32];
-    clock_iso(clock_wall_ms(), today);
-    bool past = memcmp(request->match.parameters[0].text, today, 10) < 0;
+    /* An event of the last moment of a day may be committed after midnight, so yesterday may still
+     * grow. */
+    char yesterday[32];
+    clock_iso(clock_wall_ms() - DAY_MS, yesterday);
+    bool past = memcmp(request->match.parameters[0].text, yesterday, 10) < 0;
     answer->type = "application/x-ndjson"; /* a refusal sets its own */
     answer_file(request, answer, request->path + 1, past ? "public, max-age=86400" : "no-cache");
 }

@@ -229,6 +229,23 @@ test('board and files: ETag, 304, gzip, filters, CSV', async (t) => {
   });
 });
 
+test('a ledger day is cached long when it can grow no more', async (t) => {
+  const service = await startService(t);
+  assert.equal((await service.submit(makeRun({ id: 'ledger-run-001' }))).status, 200);
+  const day = (ago) => `ledger/${new Date(Date.now() - ago * 24 * 3600 * 1000).toISOString().slice(0, 10)}.jsonl`;
+  const cached = async (name) => (await service.fetch(`/${name}`)).headers.get('cache-control');
+  for (const ago of [1, 2]) {
+    await service.stop();
+    service.replace((git) => {
+      const blob = git('rev-parse', `HEAD:${day(ago - 1)}`);
+      git('rm', '-q', '--cached', day(ago - 1));
+      git('update-index', '--add', '--cacheinfo', `100644,${blob},${day(ago)}`);
+    });
+    await service.begin();
+    assert.equal(await cached(day(ago)), ago === 1 ? 'no-cache' : 'public, max-age=86400');
+  }
+});
+
 test('OpenAPI lists every route, code and limit', async (t) => {
   const service = await startService(t);
   const { body } = await service.json('/openapi.json');
