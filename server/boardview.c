@@ -16,10 +16,26 @@ struct cached {
     uint64_t version, used;
 };
 
+/* What the writer has told and the board does not hold yet. */
+enum news_kind { NEWS_RESET, NEWS_ENTRY, NEWS_SETTLED };
+struct news {
+    struct news *next;
+    enum news_kind kind;
+    uint64_t version; /* NEWS_SETTLED */
+    int64_t at_ms;
+    size_t size; /* NEWS_ENTRY */
+    char entry[];
+};
+
 struct boardview {
     const char *const *protocols; /* borrowed */
     const char *repo;
-    pthread_mutex_t board_mutex;   /* guards the boards, generated_at and version */
+    uint64_t told;              /* version of what was told last; the writer's own */
+    pthread_mutex_t news_mutex; /* guards the news */
+    struct news *first_news, **last_news;
+    /* Guards the boards, generated_at and version, and is held while a snapshot is made: the writer
+     * only tries it. */
+    pthread_mutex_t board_mutex;
     struct board *board, *rebuilt; /* REBUILT: what follows a reset, shown when it has settled */
     char generated_at[32];
     uint64_t version;
@@ -37,6 +53,8 @@ struct boardview *boardview_new(char *const *protocols, const char *repo)
     view->repo = repo;
     view->board = board_new(view->protocols);
     clock_iso(clock_wall_ms(), view->generated_at);
+    view->last_news = &view->first_news;
+    pthread_mutex_init(&view->news_mutex, NULL);
     pthread_mutex_init(&view->board_mutex, NULL);
     pthread_mutex_init(&view->cache_mutex, NULL);
     return view;
@@ -55,43 +73,91 @@ void boardview_free(struct boardview *view)
         return;
     for (int i = 0; i < VIEWS; i++)
         clear(&view->cache[i]);
+    for (struct news *news = view->first_news, *next; news; news = next) {
+        next = news->next;
+        free(news);
+    }
     board_free(view->board);
     board_free(view->rebuilt);
+    pthread_mutex_destroy(&view->news_mutex);
     pthread_mutex_destroy(&view->board_mutex);
     pthread_mutex_destroy(&view->cache_mutex);
     free(view);
 }
 
+/* BOARD_MUTEX is held. */
+static void apply(struct boardview *view, const struct news *news)
+{
+    switch (news->kind) {
+    case NEWS_RESET:
+        board_free(view->rebuilt);
+        view->rebuilt = board_new(view->protocols);
+        return;
+    case NEWS_ENTRY:
+        /* What is no entry is left out of the board; the index keeps it. */
+        (void)board_add(view->rebuilt ? view->rebuilt : view->board, news->entry, news->size);
+        return;
+    case NEWS_SETTLED:
+        if (view->rebuilt) {
+            board_free(view->board);
+            view->board = view->rebuilt;
+            view->rebuilt = NULL;
+        }
+        view->version = news->version;
+        clock_iso(news->at_ms, view->generated_at);
+        return;
+    }
+}
+
+/* BOARD_MUTEX is held. */
+static void catch_up(struct boardview *view)
+{
+    pthread_mutex_lock(&view->news_mutex);
+    struct news *news = view->first_news;
+    view->first_news = NULL;
+    view->last_news = &view->first_news;
+    pthread_mutex_unlock(&view->news_mutex);
+    while (news) {
+        struct news *next = news->next;
+        apply(view, news);
+        free(news);
+        news = next;
+    }
+}
+
+/* Never waits for a snapshot: whoever reads the board catches up first. */
+static void tell(struct boardview *view, struct news news, const char *entry)
+{
+    struct news *kept = memory_grow(NULL, sizeof *kept + news.size);
+    *kept = news;
+    if (news.size)
+        memcpy(kept->entry, entry, news.size);
+    pthread_mutex_lock(&view->news_mutex);
+    *view->last_news = kept;
+    view->last_news = &kept->next;
+    pthread_mutex_unlock(&view->news_mutex);
+    if (pthread_mutex_trylock(&view->board_mutex) != 0)
+        return;
+    catch_up(view);
+    pthread_mutex_unlock(&view->board_mutex);
+}
+
 static void told_reset(void *context)
 {
-    struct boardview *view = context;
-    pthread_mutex_lock(&view->board_mutex);
-    board_free(view->rebuilt);
-    view->rebuilt = board_new(view->protocols);
-    pthread_mutex_unlock(&view->board_mutex);
+    tell(context, (struct news){.kind = NEWS_RESET}, NULL);
 }
 
 static void told_entry(void *context, const char *entry, size_t size)
 {
-    struct boardview *view = context;
-    pthread_mutex_lock(&view->board_mutex);
-    /* What is no entry is left out of the board; the index keeps it. */
-    (void)board_add(view->rebuilt ? view->rebuilt : view->board, entry, size);
-    pthread_mutex_unlock(&view->board_mutex);
+    tell(context, (struct news){.kind = NEWS_ENTRY, .size = size}, entry);
 }
 
 static void told_settled(void *context)
 {
     struct boardview *view = context;
-    pthread_mutex_lock(&view->board_mutex);
-    if (view->rebuilt) {
-        board_free(view->board);
-        view->board = view->rebuilt;
-        view->rebuilt = NULL;
-    }
-    clock_iso(clock_wall_ms(), view->generated_at);
-    uint64_t version = ++view->version;
-    pthread_mutex_unlock(&view->board_mutex);
+    uint64_t version = ++view->told;
+    tell(view, (struct news){.kind = NEWS_SETTLED, .version = version, .at_ms = clock_wall_ms()},
+         NULL);
     pthread_mutex_lock(&view->cache_mutex);
     view->shown = version;
     pthread_mutex_unlock(&view->cache_mutex);
@@ -161,6 +227,7 @@ struct content *boardview_get(struct boardview *view, const struct board_filter 
     }
     struct buffer out = {0};
     pthread_mutex_lock(&view->board_mutex);
+    catch_up(view);
     uint64_t version = view->version;
     if (csv)
         board_write_csv(view->board, filter, &out);

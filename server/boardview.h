@@ -2,7 +2,7 @@
  * changes.
  *
  * Snapshots may be asked for on any thread; the listener runs on the store's writer thread. A
- * cached one costs a look under a short lock and no copy. */
+ * cached one costs a look under a short lock and no copy. Making one never holds the writer up. */
 #ifndef BENCHLEDGER_SERVER_BOARDVIEW_H
 #define BENCHLEDGER_SERVER_BOARDVIEW_H
 

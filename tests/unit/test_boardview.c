@@ -1,0 +1,131 @@
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/boardview.h"
+#include "server/clock.h"
+#include "tests/support/suite.h"
+#include "validator/buffer.h"
+
+enum { RUNS = 4000, LOOKS = 41 };
+
+static char protocol[] = "localmode-bench/5";
+static char *const protocols[] = {protocol, NULL};
+
+static void tell_run(const struct store_listener *listener, int number)
+{
+    BUFFER_SCOPE struct buffer entry = {0};
+    buffer_format(
+        &entry,
+        "{\"runId\":\"run-%08d\",\"protocol\":\"localmode-bench/5\",\"path\":\"runs/2026/01/"
+        "run-%08d.json\",\"flagged\":false,\"createdAt\":\"2026-01-15T12:00:00.000Z\","
+        "\"browser\":\"Chrome\",\"deviceClass\":\"linux/nvidia\",\"deviceSubclass\":"
+        "\"linux/%d\",\"cells\":[",
+        number, number, number);
+    for (int i = 0; i < 8; i++)
+        buffer_format(&entry,
+                      "%s{\"runtimeId\":\"webllm\",\"benchModelId\":\"m%d\",\"workloadId\":\"w\","
+                      "\"status\":\"ok\",\"decodeTps\":%d}",
+                      i ? "," : "", i, number + 1);
+    buffer_text(&entry, "]}");
+    listener->entry(listener->context, buffer_string(&entry), entry.size);
+    listener->settled(listener->context);
+}
+
+static int count_runs(struct boardview *view, const struct board_filter *filter)
+{
+    struct content *content = boardview_get(view, filter, false);
+    size_t size;
+    const char *text = content_data(content, &size);
+    BUFFER_SCOPE struct buffer copy = {0};
+    buffer_add(&copy, text, size);
+    const char *found = strstr(buffer_string(&copy), "\"runs\":");
+    int runs = found ? (int)strtol(found + strlen("\"runs\":"), NULL, 10) : -1;
+    content_unref(content);
+    return runs;
+}
+
+START_TEST(boardview__shows_what_has_settled)
+{
+    struct boardview *view = boardview_new(protocols, NULL);
+    struct store_listener listener = boardview_listener(view);
+    ck_assert_int_eq(count_runs(view, NULL), 0);
+    tell_run(&listener, 1);
+    ck_assert_int_eq(count_runs(view, NULL), 1);
+    listener.reset(listener.context);
+    ck_assert_int_eq(count_runs(view, NULL), 1); /* a new board is shown when it is whole */
+    tell_run(&listener, 2);
+    tell_run(&listener, 3);
+    ck_assert_int_eq(count_runs(view, NULL), 2);
+    boardview_free(view);
+}
+END_TEST
+
+struct reader {
+    struct boardview *view;
+    atomic_bool stop;
+    atomic_int looks;
+    int64_t ms; /* of all looks */
+};
+
+static void *read_all_the_time(void *context)
+{
+    struct reader *reader = context;
+    int64_t started = clock_monotonic_ms();
+    for (int i = 0; !atomic_load(&reader->stop); i++) {
+        char browser[16];
+        snprintf(browser, sizeof browser, "b%d", i);
+        count_runs(reader->view, i % 2 ? &(struct board_filter){.browser = browser}
+                                       : &(struct board_filter){.browser = "Chrome"});
+        atomic_fetch_add(&reader->looks, 1);
+    }
+    reader->ms = clock_monotonic_ms() - started;
+    return NULL;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+START_TEST(boardview__a_snapshot_does_not_hold_the_writer_up)
+{
+    struct reader reader = {.view = boardview_new(protocols, NULL)};
+    struct store_listener listener = boardview_listener(reader.view);
+    int64_t waits[LOOKS];
+    pthread_t thread;
+    for (int i = 0; i < RUNS; i++)
+        tell_run(&listener, i);
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_all_the_time, &reader), 0);
+    for (int i = 0; i < LOOKS; i++) {
+        int looks = atomic_load(&reader.looks);
+        while (atomic_load(&reader.looks) == looks)
+            ; /* a new look begins now */
+        int64_t started = clock_monotonic_ms();
+        tell_run(&listener, RUNS + i);
+        waits[i] = clock_monotonic_ms() - started;
+    }
+    atomic_store(&reader.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(count_runs(reader.view, NULL), RUNS + LOOKS);
+    qsort(waits, LOOKS, sizeof *waits, by_size);
+    int64_t look_ms = reader.ms / atomic_load(&reader.looks);
+    ck_assert_msg(waits[LOOKS / 2] <= look_ms / 4 + 1, "waits %lld ms, a look takes %lld ms",
+                  (long long)waits[LOOKS / 2], (long long)look_ms);
+    boardview_free(reader.view);
+}
+END_TEST
+
+Suite *test_suite(void)
+{
+    Suite *suite = suite_create("boardview");
+    TCase *cases = tcase_create("boardview");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, boardview__shows_what_has_settled);
+    tcase_add_test(cases, boardview__a_snapshot_does_not_hold_the_writer_up);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
