@@ -19,7 +19,7 @@
 #include "validator/arena.h"
 
 enum {
-    CONNECTION_MEMORY = 32 * 1024,
+    CONNECTION_MEMORY = 64 * 1024,
     LIBRARY_CONNECTIONS = 1 << 20,
     STOP_STEP_MS = 5,
     LAST_ANSWERS_MS = 1000,

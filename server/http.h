@@ -1,4 +1,9 @@
-/* The HTTP library's side of the service: threads, callbacks, start and stop. */
+/* The HTTP library's side of the service: threads, callbacks, start and stop.
+ *
+ * A few refusals are the library's own: a short HTML page without the headers of spec 04, because the
+ * service is not asked. They are 400 for a request line, header or chunk that cannot be read, and 414
+ * or 431 for what exceeds the memory of a connection (64 KiB with the library's own notes). Headers
+ * between 32 KiB and that are refused by open.c with the usual JSON. */
 #ifndef BENCHLEDGER_SERVER_HTTP_H
 #define BENCHLEDGER_SERVER_HTTP_H
 

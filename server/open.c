@@ -13,9 +13,13 @@
 #include "server/watchdog.h"
 #include "validator/arena.h"
 
+/* Beyond the memory of a connection the library refuses a header by itself, see http.h. */
+enum { HEADER_MOST = 32 * 1024 };
+
 /* Headers that frame the body, and the forwarded addresses joined in order. */
 struct header_facts {
-    unsigned lengths, encodings;
+    unsigned lengths, encodings, codings;
+    size_t size; /* of the whole header with its request line */
     bool chunked, expects_continue, odd_name, odd_length;
     uint64_t declared;
     struct buffer forwarded;
@@ -38,6 +42,8 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
     } else if (!strcasecmp(name, "Transfer-Encoding")) {
         facts->encodings++;
         facts->chunked = !strcasecmp(value, "chunked");
+    } else if (!strcasecmp(name, "Content-Encoding")) {
+        facts->codings++;
     } else if (!strcasecmp(name, "Expect")) {
         facts->expects_continue = !strcasecmp(value, "100-continue");
     } else if (!strcasecmp(name, "X-Forwarded-For")) {
@@ -61,6 +67,10 @@ static const char *framing_problem(const struct header_facts *facts, enum method
         return "Content-Length stands beside Transfer-Encoding.";
     if (facts->encodings > 1 || (facts->encodings && !facts->chunked))
         return "The only Transfer-Encoding taken is chunked.";
+    if (facts->codings > 1)
+        return "Content-Encoding is repeated.";
+    if (facts->size > HEADER_MOST)
+        return "The header is larger than 32 KiB.";
     if (method == METHOD_POST && !facts->lengths && !facts->encodings)
         return "Content-Length is missing."; /* also a folded one, which the library drops */
     return NULL;
@@ -90,6 +100,14 @@ static void choose_id(struct request *request)
         atomic_fetch_add(&counter, number);
     }
     snprintf(request->id, sizeof request->id, "%016llx", number * 0x9e3779b97f4a7c15ULL);
+}
+
+static void read_header(struct MHD_Connection *connection, struct header_facts *facts)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    facts->size = info ? info->header_size : 0;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, facts);
 }
 
 /* False when the request ends with the answer that is now decided. */
@@ -126,7 +144,7 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
     size_t path_size = strlen(path) + 1;
     request->path = memcpy(memory_grow(NULL, path_size), path, path_size);
     struct header_facts facts = {0};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &facts);
+    read_header(connection, &facts);
     request->client = address_client(&service->trusted, peer_address(peer),
                                      facts.forwarded.size ? buffer_string(&facts.forwarded) : NULL);
     buffer_free(&facts.forwarded);
