@@ -44,7 +44,7 @@ static bool fail(struct loading *loading, const char *format, ...)
 static bool set(struct loading *loading, const struct config_key *key, const char *text,
                 enum source source, const char *origin)
 {
-    size_t index = (size_t)(key - config_keys);
+    size_t count, index = (size_t)(key - config_keys(&count));
     char problem[256];
     bool wins = source >= loading->sources[index];
     if (!config_value_set(wins ? loading->config : NULL, key, text, problem))
@@ -119,17 +119,19 @@ static bool read_file(struct loading *loading, const char *path)
 /* Unknown BENCHLEDGER_ variables are left alone: scripts around the service have their own. */
 static bool read_environment(struct loading *loading, char *const *environment)
 {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
     for (; *environment; environment++) {
         const char *equals = strchr(*environment, '=');
         if (!equals)
             continue;
         size_t size = (size_t)(equals - *environment);
-        for (size_t i = 0; i < config_key_count; i++) {
+        for (size_t i = 0; i < count; i++) {
             char name[64];
-            config_environment_name(&config_keys[i], name);
+            config_environment_name(&keys[i], name);
             if (strlen(name) != size || memcmp(name, *environment, size) != 0)
                 continue;
-            if (!set(loading, &config_keys[i], equals + 1, SOURCE_ENVIRONMENT, name))
+            if (!set(loading, &keys[i], equals + 1, SOURCE_ENVIRONMENT, name))
                 return false;
         }
     }
@@ -236,8 +238,10 @@ static bool read_secret(struct loading *loading, const struct config_key *key, c
 /* The stronger source of a secret and of its `_file` key wins; of two alike the secret itself. */
 static bool read_secrets(struct loading *loading)
 {
-    for (size_t i = 0; i < config_key_count; i++) {
-        const struct config_key *key = &config_keys[i];
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct config_key *key = &keys[i];
         if (key->type != CONFIG_SECRET)
             continue;
         char name[64];
@@ -245,7 +249,7 @@ static bool read_secrets(struct loading *loading)
         const struct config_key *row = config_find(name, strlen(name));
         const char *path = row ? config_value_get(loading->config, row) : "";
         bool set_itself = *config_value_get(loading->config, key) != '\0';
-        if (!*path || (set_itself && loading->sources[i] >= loading->sources[row - config_keys]))
+        if (!*path || (set_itself && loading->sources[i] >= loading->sources[row - keys]))
             continue;
         if (!read_secret(loading, key, path))
             return false;
@@ -260,10 +264,12 @@ bool config_load(struct config *config, int count, char *const *arguments, char 
     *error = (struct config_error){0};
     *outcome = CONFIG_RUN;
     struct loading loading = {.config = config, .error = error};
-    if (config_key_count > KEYS_MOST)
+    size_t key_count;
+    const struct config_key *keys = config_keys(&key_count);
+    if (key_count > KEYS_MOST)
         abort();
-    for (size_t i = 0; i < config_key_count; i++)
-        if (!set(&loading, &config_keys[i], config_keys[i].fallback, SOURCE_DEFAULT, "default"))
+    for (size_t i = 0; i < key_count; i++)
+        if (!set(&loading, &keys[i], keys[i].fallback, SOURCE_DEFAULT, "default"))
             return false;
     const char *file = NULL;
     if (!read_flags(&loading, count, arguments, &file, outcome))
@@ -274,14 +280,16 @@ bool config_load(struct config *config, int count, char *const *arguments, char 
         return false;
     if (!read_environment(&loading, environment) || !read_secrets(&loading))
         return false;
-    for (size_t i = 0; i < config_key_count; i++)
-        if (config_keys[i].reserved && *config_value_get(config, &config_keys[i]))
-            return fail(&loading, "%s: not supported by this version", config_keys[i].name);
+    for (size_t i = 0; i < key_count; i++)
+        if (keys[i].reserved && *config_value_get(config, &keys[i]))
+            return fail(&loading, "%s: not supported by this version", keys[i].name);
     return true;
 }
 
 void config_free(struct config *config)
 {
-    for (size_t i = 0; i < config_key_count; i++)
-        config_value_clear(config, &config_keys[i]);
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++)
+        config_value_clear(config, &keys[i]);
 }

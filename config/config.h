@@ -63,8 +63,8 @@ struct config_key {
     bool zero_off; /* 0 lifts it */
     bool reserved; /* known to the specification, refused by this version when set */
 };
-extern const struct config_key config_keys[];
-extern const size_t config_key_count;
+/* The table, read only; *COUNT rows. */
+const struct config_key *config_keys(size_t *count);
 const struct config_key *config_find(const char *name, size_t size);
 /* The variable that sets KEY. */
 void config_environment_name(const struct config_key *key, char name[64]);

@@ -13,7 +13,7 @@ static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL}
 #define BYTES_MOST INT64_C(1099511627776)
 
 /* clang-format off */
-const struct config_key config_keys[] = {
+static const struct config_key table[] = {
     {.name = "listen", .type = CONFIG_TEXT, .offset = AT(listen), .fallback = "127.0.0.1:8080",
      .help = "address and port to listen on; port 0 picks a free one"},
     {.name = "store", .type = CONFIG_TEXT, .offset = AT(store), .fallback = "",
@@ -133,13 +133,20 @@ const struct config_key config_keys[] = {
      .fallback = "", .reserved = true, .help = "key that signs receipts"},
 };
 /* clang-format on */
-const size_t config_key_count = sizeof config_keys / sizeof *config_keys;
+
+enum { COUNT = sizeof table / sizeof *table };
+
+const struct config_key *config_keys(size_t *count)
+{
+    *count = COUNT;
+    return table;
+}
 
 const struct config_key *config_find(const char *name, size_t size)
 {
-    for (size_t i = 0; i < config_key_count; i++)
-        if (strlen(config_keys[i].name) == size && !memcmp(config_keys[i].name, name, size))
-            return &config_keys[i];
+    for (size_t i = 0; i < COUNT; i++)
+        if (strlen(table[i].name) == size && !memcmp(table[i].name, name, size))
+            return &table[i];
     return NULL;
 }
 

@@ -26,8 +26,10 @@ void config_print_help(FILE *out)
           "  --help-markdown    the same table as markdown\n\n"
           "Flags win over the environment, the environment over the file.\n\n",
           out);
-    for (size_t i = 0; i < config_key_count; i++) {
-        const struct config_key *key = &config_keys[i];
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct config_key *key = &keys[i];
         char variable[64];
         config_environment_name(key, variable);
         if (key->reserved)
@@ -57,8 +59,10 @@ void config_print_help(FILE *out)
 void config_print_markdown(FILE *out)
 {
     fputs("| key | environment | default | what it is |\n| --- | --- | --- | --- |\n", out);
-    for (size_t i = 0; i < config_key_count; i++) {
-        const struct config_key *key = &config_keys[i];
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct config_key *key = &keys[i];
         char variable[64];
         config_environment_name(key, variable);
         if (key->reserved)
@@ -102,8 +106,10 @@ static void print_value(const struct config *config, const struct config_key *ke
 
 void config_print_values(const struct config *config, FILE *out)
 {
-    for (size_t i = 0; i < config_key_count; i++) {
-        const struct config_key *key = &config_keys[i];
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct config_key *key = &keys[i];
         if (key->reserved)
             continue;
         if (key->type == CONFIG_SECRET) {

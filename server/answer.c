@@ -9,7 +9,7 @@ void answer_free(struct answer *answer)
 
 struct js_writer answer_error_open(struct answer *answer, enum error error, const char *message)
 {
-    const struct error_row *row = &error_rows[error];
+    const struct error_row *row = error_row(error);
     bool close = answer->close;
     answer_free(answer);
     answer->status = row->status;

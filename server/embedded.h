@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 /* The default answer key, server/data/tinymmlu-key.json. */
-extern const unsigned char embedded_mmlu_key[];
-extern const size_t embedded_mmlu_key_size;
+const char *embedded_mmlu_key(size_t *size);
 
 #endif

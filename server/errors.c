@@ -1,6 +1,6 @@
 #include "server/errors.h"
 
-const struct error_row error_rows[ERROR_COUNT] = {
+static const struct error_row rows[ERROR_COUNT] = {
     [ERROR_BAD_REQUEST] = {400, "bad-request", "The request is malformed."},
     [ERROR_INVALID_JSON] = {400, "invalid-json", "The body is not valid JSON."},
     [ERROR_DIGEST_MISMATCH] = {400, "digest-mismatch",
@@ -27,3 +27,8 @@ const struct error_row error_rows[ERROR_COUNT] = {
     [ERROR_STORE_UNAVAILABLE] = {503, "store-unavailable",
                                  "The run could not be stored now. Submit it again later."},
 };
+
+const struct error_row *error_row(enum error error)
+{
+    return &rows[error];
+}

@@ -29,6 +29,6 @@ struct error_row {
     const char *code;    /* stable */
     const char *message; /* the usual text, may be replaced by a more precise one */
 };
-extern const struct error_row error_rows[ERROR_COUNT];
+const struct error_row *error_row(enum error error);
 
 #endif

@@ -149,7 +149,9 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
                                      facts.forwarded.size ? buffer_string(&facts.forwarded) : NULL);
     buffer_free(&facts.forwarded);
     choose_id(request);
-    routes_match(routes, route_count, request->method, request->path, &request->match);
+    size_t count;
+    const struct route *table = routes(&count);
+    routes_match(table, count, request->method, request->path, &request->match);
     body_init(&request->body, (uint64_t)service->config->limits.max_body);
     atomic_fetch_add(&service->requests, 1);
 

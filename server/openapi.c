@@ -110,7 +110,7 @@ static void add_success(json_t *responses, const struct route *route)
 /* Several codes may share a status: they are listed in one description. */
 static void add_error(json_t *responses, enum error error)
 {
-    const struct error_row *row = &error_rows[error];
+    const struct error_row *row = error_row(error);
     char status[8], line[512];
     snprintf(status, sizeof status, "%u", row->status);
     json_t *response = json_object_get(responses, status);
@@ -186,18 +186,20 @@ static json_t *make_operation(const struct route *route, const char *path, bool 
 static json_t *make_paths(const struct config *config)
 {
     json_t *paths = need(json_object());
-    for (size_t i = 0; i < route_count; i++) {
+    size_t count;
+    const struct route *table = routes(&count);
+    for (size_t i = 0; i < count; i++) {
         char path[128];
-        plain_path(routes[i].path, path, sizeof path);
+        plain_path(table[i].path, path, sizeof path);
         json_t *item = json_object_get(paths, path);
         if (!item) {
             item = need(json_object());
             set(paths, path, item);
         }
-        bool get = routes[i].method == METHOD_GET;
-        set(item, get ? "get" : "post", make_operation(&routes[i], path, false, config));
+        bool get = table[i].method == METHOD_GET;
+        set(item, get ? "get" : "post", make_operation(&table[i], path, false, config));
         if (get)
-            set(item, "head", make_operation(&routes[i], path, true, config));
+            set(item, "head", make_operation(&table[i], path, true, config));
     }
     return paths;
 }
@@ -207,7 +209,7 @@ static json_t *make_error_schema(void)
     json_t *schema = need(json_object()), *properties = need(json_object());
     json_t *codes = need(json_array()), *code = need(json_object());
     for (int i = 0; i < ERROR_COUNT; i++)
-        json_array_append_new(codes, text(error_rows[i].code));
+        json_array_append_new(codes, text(error_row((enum error)i)->code));
     set(code, "type", text("string"));
     set(code, "enum", codes);
     set(properties, "ok", need(json_pack("{s:b}", "const", 0)));
@@ -223,9 +225,11 @@ static json_t *make_error_schema(void)
 static json_t *make_limits(const struct config *config)
 {
     json_t *limits = need(json_object());
-    for (size_t i = 0; i < config_key_count; i++)
-        if (config_keys[i].limit)
-            set(limits, config_keys[i].name, json_integer(config_number(config, &config_keys[i])));
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++)
+        if (keys[i].limit)
+            set(limits, keys[i].name, json_integer(config_number(config, &keys[i])));
     return limits;
 }
 

@@ -42,7 +42,7 @@ struct route {
     enum rate_class rate;
     bool body; /* takes a run file */
 };
-extern const struct route routes[];
-extern const size_t route_count;
+/* Read only; *COUNT rows. */
+const struct route *routes(size_t *count);
 
 #endif

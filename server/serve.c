@@ -15,6 +15,7 @@
 #include "server/boardview.h"
 #include "server/command.h"
 #include "server/embedded.h"
+#include "server/file.h"
 #include "server/handover.h"
 #include "server/http.h"
 #include "server/listen.h"
@@ -55,21 +56,6 @@ static bool make_folder(const char *path)
     return true;
 }
 
-static bool read_file(const char *path, struct buffer *text)
-{
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return complain(path, strerror(errno));
-    size_t got = 1;
-    while (got && text->size <= KEY_FILE_MOST) {
-        got = fread(buffer_reserve(text, 65536), 1, 65536, stream);
-        text->size += got;
-    }
-    bool whole = !ferror(stream) && text->size <= KEY_FILE_MOST;
-    fclose(stream);
-    return whole || complain(path, "cannot be read, or is too large for a key");
-}
-
 /* The answer key and what it stands on. */
 struct key_room {
     struct buffer text; /* empty: the built-in text */
@@ -80,10 +66,10 @@ struct key_room {
 static bool load_key(struct key_room *room, const char *path)
 {
     const char *problem = NULL;
-    if (*path && !read_file(path, &room->text))
-        return false;
-    const char *text = *path ? buffer_string(&room->text) : (const char *)embedded_mmlu_key;
-    size_t size = *path ? room->text.size : embedded_mmlu_key_size;
+    if (*path && !file_read(path, KEY_FILE_MOST, &room->text))
+        return complain(path, strerror(errno));
+    size_t size = room->text.size;
+    const char *text = *path ? buffer_string(&room->text) : embedded_mmlu_key(&size);
     if (answer_key_read(&room->arena, text, size, &room->key, &problem))
         return true;
     return complain(*path ? path : "built-in answer key", problem);

@@ -3,44 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/embedded.h"
+#include "server/file.h"
 #include "validator/text.h"
 
-enum { FILE_SIZE_MAX = 256 << 20, READ_STEP = 65536 };
-
-/* Reads to the end; the size that the system tells of a file is only a hint. */
-static bool read_stream(FILE *stream, struct buffer *text)
-{
-    struct stat status;
-    size_t got, step = READ_STEP;
-    if (fstat(fileno(stream), &status) == 0 && status.st_size > 0 && status.st_size < FILE_SIZE_MAX)
-        step = (size_t)status.st_size + 1;
-    do {
-        got = fread(buffer_reserve(text, step), 1, step, stream);
-        text->size += got;
-        step = READ_STEP;
-    } while (got && text->size <= FILE_SIZE_MAX);
-    if (text->size > FILE_SIZE_MAX)
-        errno = EFBIG;
-    return !ferror(stream) && text->size <= FILE_SIZE_MAX;
-}
+enum { FILE_SIZE_MAX = 256 << 20 };
 
 static bool read_file(const char *name, struct buffer *text)
 {
-    if (strcmp(name, "-") == 0)
-        return read_stream(stdin, text);
-    FILE *stream = fopen(name, "rb");
-    if (!stream)
-        return false;
-    setvbuf(stream, NULL, _IONBF, 0); /* it is read in one piece */
-    bool read = read_stream(stream, text);
-    int problem = errno;
-    fclose(stream);
-    errno = problem;
-    return read;
+    return strcmp(name, "-") == 0 ? file_read_stream(stdin, FILE_SIZE_MAX, text)
+                                  : file_read(name, FILE_SIZE_MAX, text);
 }
 
 bool offline_open(struct offline_file *file, const char *name)
@@ -109,8 +83,8 @@ int offline_output(const char *bytes, size_t size)
 
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key)
 {
-    const char *text = (const char *)embedded_mmlu_key, *problem = NULL;
-    size_t size = embedded_mmlu_key_size;
+    size_t size;
+    const char *text = embedded_mmlu_key(&size), *problem = NULL;
     BUFFER_SCOPE struct buffer own = {0};
     if (path && !read_file(path, &own)) {
         offline_complain(path, strerror(errno));

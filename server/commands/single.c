@@ -1,9 +1,9 @@
 /* digest, scrub and entry: one file in, bytes out. */
 #include <stdio.h>
-#include <time.h>
 
 #include "aggregate/entry.h"
 #include "aggregate/publication.h"
+#include "server/clock.h"
 #include "server/command.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
@@ -61,13 +61,6 @@ int digest_command(int count, char **arguments)
     return exit_code;
 }
 
-static double wall_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec * 1000 + (double)(now.tv_nsec / 1000000);
-}
-
 int scrub_command(int count, char **arguments)
 {
     static const struct manual manual = {
@@ -88,7 +81,7 @@ int scrub_command(int count, char **arguments)
     struct digest_check check = digest_verify(&file.document);
     if (check.status != DIGEST_OK && check.status != DIGEST_LEGACY)
         offline_complain(file.name, "the digest does not verify");
-    scrub(&file.arena, &file.document, check.status, wall_clock_ms(), &scrubbed);
+    scrub(&file.arena, &file.document, check.status, (double)clock_wall_ms(), &scrubbed);
     for (size_t i = 0; i < scrubbed.removed_count; i++)
         offline_complain(file.name, scrubbed.removed[i]);
     js_print(&scrubbed.document, &scrubbed.document.root, &bytes);

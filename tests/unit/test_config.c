@@ -90,8 +90,10 @@ END_TEST
 
 START_TEST(config__every_key_can_be_set_from_every_source)
 {
-    for (size_t i = 0; i < config_key_count; i++) {
-        const struct config_key *key = &config_keys[i];
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct config_key *key = &keys[i];
         char file[256], variable[300], flag[256], name[64], value[128];
         if (key->reserved || key->type == CONFIG_SECRET || strstr(key->name, "_file"))
             continue;
@@ -203,10 +205,12 @@ START_TEST(config__help_names_every_key)
     stream = open_memstream(&markdown, &size);
     config_print_markdown(stream);
     fclose(stream);
-    for (size_t i = 0; i < config_key_count; i++) {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
         char name[64];
-        config_environment_name(&config_keys[i], name);
-        if (config_keys[i].reserved)
+        config_environment_name(&keys[i], name);
+        if (keys[i].reserved)
             continue;
         ck_assert_ptr_nonnull(strstr(help, name));
         ck_assert_ptr_nonnull(strstr(markdown, name));
