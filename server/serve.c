@@ -11,20 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/api/boardview.h"
+#include "server/api/handover.h"
+#include "server/api/openapi.h"
+#include "server/api/shelf.h"
 #include "server/binding.h"
-#include "server/boardview.h"
 #include "server/command.h"
 #include "server/embedded.h"
 #include "server/file.h"
-#include "server/handover.h"
-#include "server/http.h"
-#include "server/listen.h"
+#include "server/http/http.h"
+#include "server/http/listen.h"
+#include "server/http/waitroom.h"
+#include "server/http/watchdog.h"
 #include "server/log.h"
-#include "server/openapi.h"
 #include "server/service.h"
-#include "server/shelf.h"
-#include "server/waitroom.h"
-#include "server/watchdog.h"
 #include "validator/arena.h"
 
 enum { EXIT_START = 1, EXIT_CONFIG = 2, KEY_FILE_MOST = 16 << 20, JUDGEMENT_BYTES = 4 << 20 };

@@ -7,9 +7,9 @@
 
 #include "config/config.h"
 #include "github/store.h"
-#include "server/address.h"
-#include "server/nonce.h"
-#include "server/ratelimit.h"
+#include "server/limits/address.h"
+#include "server/limits/nonce.h"
+#include "server/limits/ratelimit.h"
 #include "validator/validate.h"
 
 struct boardview;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/address.h"
+#include "server/limits/address.h"
 #include "tests/support/suite.h"
 
 static char text[ADDRESS_TEXT];

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "server/boardview.h"
+#include "server/api/boardview.h"
 #include "tests/support/suite.h"
 #include "validator/buffer.h"
 

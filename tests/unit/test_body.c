@@ -3,7 +3,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "server/body.h"
+#include "server/http/body.h"
 #include "tests/support/suite.h"
 
 enum { ROOM = 1 << 20 };

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/nonce.h"
+#include "server/limits/nonce.h"
 #include "tests/support/suite.h"
 
 static const int64_t NOW = 1790000000000;

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "server/ratelimit.h"
+#include "server/limits/ratelimit.h"
 #include "tests/support/suite.h"
 
 static const int64_t MINUTE = 60000, HOUR = 3600000, START = 1234567;

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "server/match.h"
+#include "server/http/match.h"
 #include "tests/support/suite.h"
 
 static struct route_match match;

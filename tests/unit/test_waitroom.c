@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "server/waitroom.h"
+#include "server/http/waitroom.h"
 #include "tests/support/suite.h"
 
 static int suspended, resumed;

@@ -2,7 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "server/watchdog.h"
+#include "server/http/watchdog.h"
 #include "tests/support/suite.h"
 
 enum { PEERS = 4 };

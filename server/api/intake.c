@@ -1,0 +1,329 @@
+#include "server/api/intake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate/publication.h"
+#include "server/api/handover.h"
+#include "server/api/outcome.h"
+#include "server/api/runs.h"
+#include "server/clock.h"
+#include "server/http/waitroom.h"
+#include "server/limits/admission.h"
+#include "validator/digest.h"
+
+/* The intake takes no run from before the service (2026-01-01) or from the future (spec 03,
+ * "Paths"). */
+static const double FIRST_CREATED_MS = 1767225600000.0, AHEAD_MS = 48.0 * 3600 * 1000;
+enum { RETRY_SOON_S = 5 };
+
+/* One submission between two steps: what the earlier steps found for the later ones. */
+struct submission {
+    struct request *request;
+    struct service *service;
+    struct answer *answer;
+    int64_t now_ms;
+    struct arena arena;
+    struct js_document document;
+    char nonce_sha256[SHA256_HEX + 1];
+    struct digest_check digest;
+    struct verdict verdict;
+    struct publication publication;
+    const char *run_id, *submitted_digest; /* in the arena */
+    int64_t charged_ms;                    /* when the budgets were charged */
+};
+
+static void submission_end(struct submission *submission)
+{
+    publication_free(&submission->publication);
+    arena_free(&submission->arena);
+}
+#define SUBMISSION_SCOPE __attribute__((cleanup(submission_end)))
+
+static bool step_parse(struct submission *submission)
+{
+    const struct buffer *text = &submission->request->body.data;
+    struct js_error error;
+    if (js_read(&submission->arena, text->size ? text->data : "", text->size, &submission->document,
+                &error))
+        return true;
+    struct js_writer writer =
+        answer_error_open(submission->answer, ERROR_INVALID_JSON, error.message);
+    js_write_key(&writer, "line");
+    js_write_number(&writer, (double)error.line);
+    js_write_key(&writer, "column");
+    js_write_number(&writer, (double)error.column);
+    js_write_key(&writer, "offset");
+    js_write_number(&writer, (double)error.offset);
+    answer_end(&writer);
+    return false;
+}
+
+static bool step_nonce(struct submission *submission)
+{
+    static const char *const why[] = {
+        [NONCE_EXPIRED] = "The nonce has expired. Fetch a new one and submit again.",
+        [NONCE_FUTURE] = "The nonce is from the future.",
+        [NONCE_FOREIGN] = "The nonce was not issued by this service.",
+    };
+    const struct js_value *nonce = js_get(&submission->document.root, "nonce");
+    if (!nonce || nonce->type != JS_STRING) {
+        answer_error(submission->answer, ERROR_INVALID_NONCE,
+                     "The run has no nonce. Fetch one from /api/bench/nonce.");
+        return false;
+    }
+    enum nonce_verdict verdict =
+        nonce_check(&submission->service->nonces, nonce->text, nonce->size, submission->now_ms);
+    if (verdict != NONCE_GOOD) {
+        answer_error(submission->answer, ERROR_INVALID_NONCE, why[verdict]);
+        return false;
+    }
+    sha256_hex(nonce->text, nonce->size, submission->nonce_sha256);
+    return true;
+}
+
+static bool step_digest(struct submission *submission)
+{
+    if (submission->document.root.type != JS_OBJECT)
+        return true; /* the next step says what it is not */
+    submission->digest = digest_verify(&submission->document);
+    if (submission->digest.status == DIGEST_OK || submission->digest.status == DIGEST_LEGACY)
+        return true;
+    struct js_writer writer = answer_error_open(submission->answer, ERROR_DIGEST_MISMATCH,
+                                                submission->digest.status == DIGEST_MISSING
+                                                    ? "The run has no digest."
+                                                    : "The digest is not that of the run.");
+    js_write_key(&writer, "computed");
+    js_write_text(&writer, submission->digest.computed);
+    answer_end(&writer);
+    return false;
+}
+
+static bool refuse_shape(struct submission *submission, const struct shape_errors *errors)
+{
+    struct js_writer writer = answer_error_open(submission->answer, ERROR_INVALID_SHAPE, NULL);
+    js_write_key(&writer, "errors");
+    shape_errors_write(errors, &writer);
+    answer_end(&writer);
+    return false;
+}
+
+static bool refuse_one(struct submission *submission, const char *path, const char *message)
+{
+    struct shape_errors errors = {.count = 1, .items = {{path, message, strlen(path)}}};
+    return refuse_shape(submission, &errors);
+}
+
+static bool step_judge(struct submission *submission)
+{
+    const struct service *service = submission->service;
+    struct shape_errors errors = {0};
+    if (!validate(&submission->arena, &submission->document, &service->policy, service->answers,
+                  &submission->verdict, &errors))
+        return refuse_shape(submission, &errors);
+    double created = submission->verdict.identity->created_ms;
+    if (created > (double)submission->now_ms + AHEAD_MS)
+        return refuse_one(submission, "/createdAt", "is more than 48 hours in the future");
+    if (created < FIRST_CREATED_MS)
+        return refuse_one(submission, "/createdAt", "is before 2026-01-01");
+    return true;
+}
+
+static bool step_publish(struct submission *submission)
+{
+    struct shape_errors errors;
+    if (!publish(&submission->arena, &submission->verdict, submission->digest.status,
+                 (double)submission->now_ms, &submission->publication, &errors))
+        return refuse_shape(submission, &errors);
+    if (submission->publication.entry.size > ENTRY_BYTES_MAX)
+        return refuse_one(submission, "", "makes an index entry of more than 256 KiB");
+    return true;
+}
+
+static struct outcome *make_outcome(const struct submission *submission, const char *path)
+{
+    struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
+    *outcome = (struct outcome){.flagged = submission->publication.flagged};
+    snprintf(outcome->path, sizeof outcome->path, "%s", path);
+    snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
+    snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
+             submission->submitted_digest);
+    return outcome;
+}
+
+/* Sends the connection to sleep. False when the service ends and waits for nobody: the request has
+ * its answer. */
+static bool sleep_on(struct submission *submission, const char *path, bool joined)
+{
+    struct request *request = submission->request;
+    int64_t wait_ms = submission->service->config->limits.submit_wait_ms;
+    if (!request_wait(request, clock_monotonic_ms() + wait_ms)) {
+        answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+        return false;
+    }
+    request->outcome = make_outcome(submission, path);
+    request->outcome->joined = joined;
+    return true;
+}
+
+/* The body is not needed while its run waits. */
+static void forget_body(struct request *request)
+{
+    body_drain(&request->body);
+    request_account(request);
+}
+
+/* The same submission is on its way: it is not accepted before it is durable, so this one waits for
+ * the same commit. */
+static void join(struct submission *submission, const struct run_state *state)
+{
+    static const struct change_result gone = {.outcome = CHANGE_DUPLICATE};
+    struct request *request = submission->request;
+    if (!sleep_on(submission, state->path, true))
+        return;
+    if (!store_join(submission->service->store, submission->run_id, waiting_done, request->waiting))
+        waiting_done(request->waiting, &gone);
+    forget_body(request);
+}
+
+static bool step_claim(struct submission *submission)
+{
+    const struct js_value *id = submission->verdict.identity->run_id;
+    const struct js_value *digest = js_get(&submission->document.root, "digest");
+    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
+    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    struct run_state state = {0};
+    switch (store_claim(submission->service->store, submission->run_id,
+                        submission->publication.path, submission->submitted_digest,
+                        submission->nonce_sha256, &state)) {
+    case CLAIM_GRANTED:
+        return true;
+    case CLAIM_NONCE_USED:
+        answer_error(submission->answer, ERROR_NONCE_USED, NULL);
+        return false;
+    case CLAIM_DUPLICATE:
+        if (state.status == RUN_QUEUED &&
+            !strcmp(state.submitted_digest, submission->submitted_digest))
+            join(submission, &state);
+        else
+            outcome_duplicate(submission->answer, &state, submission->submitted_digest);
+        run_state_free(&state);
+        return false;
+    }
+    return false;
+}
+
+static bool step_budget(struct submission *submission)
+{
+    int64_t retry_s = 0;
+    submission->charged_ms = clock_monotonic_ms();
+    if (admission_charge(submission->service, submission->publication.flagged,
+                         submission->publication.bytes.size, submission->charged_ms, &retry_s))
+        return true;
+    store_release(submission->service->store, submission->run_id);
+    answer_error_retry(submission->answer, ERROR_BUSY, NULL, retry_s);
+    return false;
+}
+
+static void commit(struct submission *submission)
+{
+    struct request *request = submission->request;
+    const struct publication *publication = &submission->publication;
+    struct buffer codes BUFFER_SCOPE = {0}, judgement BUFFER_SCOPE = {0};
+    char at[32];
+    clock_iso(submission->now_ms, at);
+    struct js_writer writer = {.out = &codes};
+    verdict_write_codes(&submission->verdict, &writer);
+    runs_judgement(&submission->verdict, &judgement);
+    buffer_add(&request->outcome->judgement, judgement.data, judgement.size);
+    const struct change change = {
+        .run_id = submission->run_id,
+        .path = publication->path,
+        .bytes = publication->bytes.data,
+        .bytes_size = publication->bytes.size,
+        .entry = publication->entry.data,
+        .entry_size = publication->entry.size,
+        .flagged = publication->flagged,
+        .at = at,
+        .digest = publication->digest,
+        .submitted_digest = submission->submitted_digest,
+        .rules = submission->verdict.rules_version,
+        .flags = buffer_string(&codes),
+        .nonce_sha256 = submission->nonce_sha256,
+    };
+    handovers_commit(submission->service->handovers, &change, request->waiting, request->id,
+                     &judgement, submission->charged_ms);
+}
+
+/* Hands the run to the store and the connection to sleep; that first, because the store may be done
+ * before it returns. */
+static bool step_commit(struct submission *submission)
+{
+    if (sleep_on(submission, submission->publication.path, false)) {
+        commit(submission);
+        forget_body(submission->request);
+        return true;
+    }
+    store_release(submission->service->store, submission->run_id);
+    admission_refund(submission->service, submission->publication.flagged,
+                     submission->publication.bytes.size, submission->charged_ms);
+    return false;
+}
+
+static bool step_describe(struct submission *submission)
+{
+    const struct publication *publication = &submission->publication;
+    struct js_writer writer = answer_ok_open(submission->answer, 200);
+    js_write_key(&writer, "flagged");
+    js_write_bool(&writer, publication->flagged);
+    js_write_key(&writer, "flags");
+    verdict_write_flags(&submission->verdict, &writer);
+    js_write_key(&writer, "summaries");
+    verdict_write_summaries(&submission->verdict, &writer);
+    js_write_key(&writer, "rulesVersion");
+    js_write_number(&writer, submission->verdict.rules_version);
+    js_write_key(&writer, "answersParsed");
+    js_write_bool(&writer, submission->verdict.answers_parsed);
+    js_write_key(&writer, "digest");
+    js_write_text(&writer, publication->digest);
+    js_write_key(&writer, "removed");
+    js_write_begin(&writer, '[');
+    for (size_t i = 0; i < publication->removed_count; i++)
+        js_write_text(&writer, publication->removed[i]);
+    js_write_end(&writer, ']');
+    js_write_key(&writer, "path");
+    js_write_text(&writer, publication->path);
+    js_write_key(&writer, "entry");
+    js_write_raw(&writer, publication->entry.data, publication->entry.size);
+    answer_end(&writer);
+    return true;
+}
+
+typedef bool step(struct submission *submission);
+
+static step *const submit_steps[] = {step_parse,   step_nonce, step_digest, step_judge,
+                                     step_publish, step_claim, step_budget, step_commit};
+static step *const validate_steps[] = {step_parse, step_digest, step_judge, step_publish,
+                                       step_describe};
+
+static void take(struct request *request, struct answer *answer, step *const *steps, size_t count)
+{
+    SUBMISSION_SCOPE struct submission submission = {.request = request,
+                                                     .service = request->service,
+                                                     .answer = answer,
+                                                     .now_ms = clock_wall_ms()};
+    for (size_t i = 0; i < count; i++)
+        if (!steps[i](&submission))
+            return;
+}
+
+void intake_submit(struct request *request, struct answer *answer)
+{
+    take(request, answer, submit_steps, sizeof submit_steps / sizeof *submit_steps);
+}
+
+void intake_validate(struct request *request, struct answer *answer)
+{
+    take(request, answer, validate_steps, sizeof validate_steps / sizeof *validate_steps);
+}

@@ -1,0 +1,95 @@
+#include "server/api/routes.h"
+
+#include "server/api/files.h"
+#include "server/api/handlers.h"
+#include "server/api/intake.h"
+#include "server/api/runs.h"
+#include "server/limits/admission.h"
+
+#define ERRORS(...) ((const enum error[]){__VA_ARGS__, ERROR_COUNT})
+
+static const struct parameter board_query[] = {
+    {"protocol", "only this protocol", NULL},
+    {"deviceClass", "only this device class", NULL},
+    {"deviceSubclass", "only this device subclass", NULL},
+    {"runtimeId", "only this runtime", NULL},
+    {"benchModelId", "only this model", NULL},
+    {"workloadId", "only this workload", NULL},
+    {"browser", "only this browser", NULL},
+    {"format", "form of the answer", "json|csv"},
+    {NULL, NULL, NULL},
+};
+
+static const struct parameter status_query[] = {
+    {"digest", "the digest submitted: asks about one's own submission where another owns the id",
+     NULL},
+    {NULL, NULL, NULL},
+};
+
+#define FILE_SUCCESS "200 the bytes as committed|304 not modified"
+
+/* clang-format off */
+static const struct route table[] = {
+    {.method = METHOD_GET, .path = "/api/bench/nonce", .handle = handle_nonce,
+     .cors = CORS_ORIGINS, .summary = "Issue a nonce for one submission",
+     .success = "200 {nonce}", .errors = ERRORS(ERROR_STORE_UNBOUND)},
+    {.method = METHOD_POST, .path = "/api/bench/submit", .handle = intake_submit,
+     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
+     .summary = "Submit a run file: verify, judge, scrub and commit it",
+     .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion}",
+     .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
+                      ERROR_INVALID_SHAPE, ERROR_INVALID_NONCE, ERROR_NONCE_USED,
+                      ERROR_DUPLICATE_RUN, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
+                      ERROR_RATE_LIMITED, ERROR_BUSY, ERROR_STORE_UNBOUND,
+                      ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_POST, .path = "/api/bench/validate", .handle = intake_validate,
+     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
+     .summary = "Dry run of the same pipeline: nothing is stored",
+     .success = "200 {ok, flagged, flags, summaries, rulesVersion, answersParsed, digest, removed, "
+                "path, entry}",
+     .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
+                      ERROR_INVALID_SHAPE, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
+                      ERROR_RATE_LIMITED, ERROR_BUSY)},
+    {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = handle_leaderboard,
+     .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
+     .success = "200 the snapshot|304 not modified", .query = board_query,
+     .errors = ERRORS(ERROR_BAD_REQUEST)},
+    {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = runs_status,
+     .cors = CORS_PUBLIC, .summary = "What became of a submission",
+     .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
+                "revision}",
+     .query = status_query, .errors = ERRORS(ERROR_UNKNOWN_RUN)},
+    {.method = METHOD_GET, .path = "/index/summary.json", .handle = files_summary,
+     .cors = CORS_PUBLIC, .summary = "All index entries in one array", .success = FILE_SUCCESS,
+     .errors = ERRORS(ERROR_NOT_FOUND, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/index/manifest.json", .handle = files_manifest,
+     .cors = CORS_PUBLIC, .summary = "The list of index segments", .success = FILE_SUCCESS,
+     .errors = ERRORS(ERROR_NOT_FOUND, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/index/segments/{segment}", .handle = files_segment,
+     .cors = CORS_PUBLIC, .summary = "One index segment", .success = FILE_SUCCESS,
+     .errors = ERRORS(ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/ledger/{day}", .handle = files_ledger,
+     .cors = CORS_PUBLIC, .summary = "The ledger of a day, one JSON line an event",
+     .success = FILE_SUCCESS, .type = "application/x-ndjson",
+     .errors = ERRORS(ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/runs/{year}/{month}/{file}", .handle = files_run,
+     .cors = CORS_PUBLIC, .summary = "A published run file", .success = FILE_SUCCESS,
+     .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/quarantine/{year}/{month}/{file}", .handle = files_run,
+     .cors = CORS_PUBLIC, .summary = "A quarantined run file", .success = FILE_SUCCESS,
+     .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
+     .summary = "The process answers", .success = "200 {ok}"},
+    {.method = METHOD_GET, .path = "/readyz", .handle = handle_ready,
+     .summary = "A run can be taken now, or why not",
+     .success = "200 {ok, reasons}|503 {ok, reasons}"},
+    {.method = METHOD_GET, .path = "/openapi.json", .handle = handle_openapi,
+     .cors = CORS_PUBLIC, .summary = "This description", .success = "200 OpenAPI 3.1"},
+};
+/* clang-format on */
+
+const struct route *routes(size_t *count)
+{
+    *count = sizeof table / sizeof *table;
+    return table;
+}

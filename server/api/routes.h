@@ -1,0 +1,48 @@
+/* THE table of the HTTP API. Dispatch, 404, 405 and `Allow`, HEAD, preflight, body limits, rates
+ * and OpenAPI all derive from it; a new endpoint is a new row and its handler. */
+#ifndef BENCHLEDGER_SERVER_API_ROUTES_H
+#define BENCHLEDGER_SERVER_API_ROUTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/api/errors.h"
+#include "server/limits/ratelimit.h"
+
+struct answer;
+struct request;
+
+enum method { METHOD_GET, METHOD_HEAD, METHOD_POST, METHOD_OPTIONS, METHOD_OTHER };
+
+enum cors {
+    CORS_NONE,
+    CORS_PUBLIC,  /* any origin may read */
+    CORS_ORIGINS, /* those of allowed_origins */
+};
+
+struct parameter {
+    const char *name, *help;
+    const char *values; /* NULL or the allowed ones, parted by | */
+};
+
+struct route {
+    /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment. */
+    const char *path;
+    void (*handle)(struct request *request, struct answer *answer);
+    /* Before the body is read: false and *ANSWER when it is refused (spec 04: draining). May be
+     * NULL. */
+    bool (*admit)(struct request *request, struct answer *answer);
+    const char *summary;
+    const char *success; /* "200 text" parted by |, for OpenAPI; the first is the usual one */
+    const char *type;    /* of the usual answer */
+    const struct parameter *query; /* ends with a NULL name; NULL: none */
+    const enum error *errors;      /* ends with ERROR_COUNT; NULL: none of its own */
+    enum method method;            /* GET or POST; HEAD follows GET */
+    enum cors cors;
+    enum rate_class rate;
+    bool body; /* takes a run file */
+};
+/* Read only; *COUNT rows. */
+const struct route *routes(size_t *count);
+
+#endif

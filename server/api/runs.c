@@ -1,0 +1,173 @@
+#include "server/api/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/api/handover.h"
+#include "server/api/shelf.h"
+#include "server/http/request.h"
+
+static const char *status_name(enum run_status status)
+{
+    static const char *const names[] = {[RUN_QUEUED] = "queued",
+                                        [RUN_PUBLISHED] = "published",
+                                        [RUN_QUARANTINED] = "quarantined",
+                                        [RUN_WITHDRAWN] = "withdrawn"};
+    return names[status];
+}
+
+void runs_judgement(const struct verdict *verdict, struct buffer *out)
+{
+    struct js_writer writer = {.out = out};
+    verdict_write_flags(verdict, &writer);
+    buffer_format(out, ",\"rulesVersion\":%d", verdict->rules_version);
+}
+
+/* Judges the published file again, by today's rules. NULL when it is no run file. */
+static struct content *judge(const struct request *request, const struct store_blob *blob)
+{
+    static const struct policy any = {0};
+    ARENA_SCOPE struct arena arena = {0};
+    struct js_document document;
+    struct js_error where;
+    struct verdict verdict;
+    struct shape_errors errors = {0};
+    struct buffer out = {0};
+    size_t size;
+    if (!js_read(&arena, blob->data, blob->size, &document, &where) ||
+        !validate(&arena, &document, &any, request->service->answers, &verdict, &errors))
+        return NULL;
+    runs_judgement(&verdict, &out);
+    char *data = buffer_take(&out, &size);
+    return content_new(data, size, blob->id);
+}
+
+static struct content *find_judgement(const struct request *request, const char *path)
+{
+    struct service *service = request->service;
+    struct store_blob blob = {0};
+    struct store_error error = {0};
+    if (!store_read(service->store, path, false, &blob, &error))
+        return NULL;
+    struct content *content = shelf_find(service->judgements, blob.id);
+    if (content || !store_read(service->store, path, true, &blob, &error))
+        return content;
+    content = judge(request, &blob);
+    if (content)
+        shelf_keep(service->judgements, content);
+    store_blob_free(&blob);
+    return content;
+}
+
+/* The ledger keeps codes only: they stand in for a run whose file is gone (withdrawn). */
+static void write_from_codes(const struct run_state *state, struct js_writer *writer)
+{
+    ARENA_SCOPE struct arena arena = {0};
+    struct js_document document;
+    struct js_error where;
+    const char *text = state->flags ? state->flags : "[]";
+    js_write_begin(writer, '[');
+    if (js_read(&arena, text, strlen(text), &document, &where) && document.root.type == JS_ARRAY)
+        for (uint32_t i = 0; i < document.root.size; i++) {
+            if (document.root.items[i].type != JS_STRING)
+                continue;
+            js_write_begin(writer, '{');
+            js_write_key(writer, "code");
+            js_write_value(writer, &document.root.items[i]);
+            js_write_end(writer, '}');
+        }
+    js_write_end(writer, ']');
+    js_write_key(writer, "rulesVersion");
+    js_write_number(writer, state->rules ? state->rules : RULES_VERSION);
+}
+
+/* Finds the run, and in JUDGEMENT what only a run in flight has. One that has ended between the two
+ * looks is looked up again. */
+static bool find_run(const struct request *request, const char *id, struct run_state *state,
+                     struct buffer *judgement)
+{
+    const struct service *service = request->service;
+    for (int tries = 0; tries < 2; tries++) {
+        *state = (struct run_state){0};
+        if (!store_find(service->store, id, state))
+            return false;
+        if (state->status != RUN_QUEUED ||
+            handovers_judgement(service->handovers, state->digest, judgement))
+            return true;
+        run_state_free(state);
+    }
+    return false; /* claimed, and not handed over yet */
+}
+
+/* The flags as objects and the version of their rules. */
+static void write_judgement(const struct request *request, const struct run_state *state,
+                            const struct buffer *own, struct js_writer *writer)
+{
+    if (own->size) {
+        js_write_raw(writer, own->data, own->size);
+        return;
+    }
+    struct content *content = find_judgement(request, state->path);
+    if (!content) {
+        write_from_codes(state, writer);
+        return;
+    }
+    size_t size;
+    const char *data = content_data(content, &size);
+    js_write_raw(writer, data, size);
+    content_unref(content);
+}
+
+static void write_url(const struct request *request, const struct run_state *state,
+                      struct js_writer *writer)
+{
+    BUFFER_SCOPE struct buffer url = {0};
+    buffer_format(&url, "%s/%s", request->service->config->public_url, state->path);
+    js_write_key(writer, "url");
+    js_write_text(writer, buffer_string(&url));
+}
+
+static void write_state(const struct request *request, struct answer *answer,
+                        const struct run_state *state, const struct buffer *judgement)
+{
+    struct js_writer writer = answer_ok_open(answer, 200);
+    js_write_key(&writer, "runId");
+    js_write_text(&writer, state->run_id);
+    js_write_key(&writer, "status");
+    js_write_text(&writer, status_name(state->status));
+    js_write_key(&writer, "path");
+    js_write_text(&writer, state->path);
+    if (state->commit[0]) {
+        js_write_key(&writer, "commit");
+        js_write_text(&writer, state->commit);
+    }
+    write_url(request, state, &writer);
+    js_write_key(&writer, "flags");
+    write_judgement(request, state, judgement, &writer);
+    if (state->at[0]) {
+        js_write_key(&writer, "submittedAt");
+        js_write_text(&writer, state->at);
+    }
+    js_write_key(&writer, "revision");
+    js_write_number(&writer, (double)state->revision);
+    answer_end(&writer);
+}
+
+void runs_status(struct request *request, struct answer *answer)
+{
+    char id[RUN_ID_MAX + 1];
+    struct run_state state;
+    BUFFER_SCOPE struct buffer judgement = {0};
+    request_parameter(request, 0, id, sizeof id);
+    const char *digest = request_query(request, "digest");
+    if (!*id || !request->service->store || !find_run(request, id, &state, &judgement)) {
+        answer_error(answer, ERROR_UNKNOWN_RUN, NULL);
+        return;
+    }
+    const char *accepted = *state.submitted_digest ? state.submitted_digest : state.digest;
+    if (digest && strcmp(digest, accepted) != 0) /* the id is another submission's */
+        answer_error(answer, ERROR_UNKNOWN_RUN, NULL);
+    else
+        write_state(request, answer, &state, &judgement);
+    run_state_free(&state);
+}

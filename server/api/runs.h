@@ -1,0 +1,18 @@
+/* GET /api/bench/runs/ID: what became of a submission.
+ *
+ * A judgement is the flags of a run and the version of the rules that gave them, as JSON that follows
+ * the key "flags": `[...],"rulesVersion":2`. Those of runs in flight are kept by handover.h, those of
+ * committed files by blob id on a shelf: reading them anew would validate up to 4 MiB a request. */
+#ifndef BENCHLEDGER_SERVER_API_RUNS_H
+#define BENCHLEDGER_SERVER_API_RUNS_H
+
+#include "validator/buffer.h"
+#include "validator/validate.h"
+
+struct answer;
+struct request;
+
+void runs_status(struct request *request, struct answer *answer);
+void runs_judgement(const struct verdict *verdict, struct buffer *out);
+
+#endif

@@ -1,0 +1,19 @@
+/* Contents kept by their tag up to a weight; what was used least lately goes first. Any thread. */
+#ifndef BENCHLEDGER_SERVER_API_SHELF_H
+#define BENCHLEDGER_SERVER_API_SHELF_H
+
+#include <stddef.h>
+
+struct content;
+struct shelf;
+
+/* MOST: bytes of all contents together, gzip forms counted. */
+struct shelf *shelf_new(size_t most);
+void shelf_free(struct shelf *shelf); /* NULL is fine */
+
+/* A reference for the caller, or NULL. */
+struct content *shelf_find(struct shelf *shelf, const char *tag);
+/* Takes a reference of its own. What is heavier than half the shelf is not kept. */
+void shelf_keep(struct shelf *shelf, struct content *content);
+
+#endif

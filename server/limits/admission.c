@@ -1,0 +1,93 @@
+#include "server/limits/admission.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "server/clock.h"
+
+static struct budget *kind_budget(struct service *service, bool flagged)
+{
+    return flagged ? service->budgets.quarantined : service->budgets.accepted;
+}
+
+bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
+                      int64_t *retry_s)
+{
+    struct budget *runs = kind_budget(service, flagged);
+    if (!budget_take(runs, 1, now_ms, retry_s))
+        return false;
+    if (budget_take(service->budgets.bytes, (int64_t)bytes, now_ms, retry_s))
+        return true;
+    budget_return(runs, 1, now_ms);
+    return false;
+}
+
+void admission_refund(struct service *service, bool flagged, size_t bytes, int64_t taken_ms)
+{
+    budget_return(kind_budget(service, flagged), 1, taken_ms);
+    budget_return(service->budgets.bytes, (int64_t)bytes, taken_ms);
+}
+
+static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)
+{
+    answer_error_retry(answer, ERROR_RATE_LIMITED, message, retry_s);
+    return false;
+}
+
+static bool admit_rate(struct request *request, struct answer *answer)
+{
+    struct service *service = request->service;
+    enum rate_class class = request->match.route->rate;
+    int64_t retry_s = 1;
+    if (!service->config->limits.rate_limit)
+        return true; /* lifts validate's budget as well */
+    if (class == RATE_VALIDATE && service->config->limits.validate_rate_limit) {
+        if (!ratelimit_enter(service->rates, class, &request->client))
+            return refuse_rate(answer, retry_s, "One dry run at a time, please.");
+        request->has_turn = true;
+    }
+    return ratelimit_take(service->rates, class, &request->client, clock_monotonic_ms(),
+                          &retry_s) ||
+           refuse_rate(answer, retry_s, NULL);
+}
+
+/* The media type alone, parameters aside. */
+static bool media_type_is(const char *header, const char *type)
+{
+    size_t size = strlen(type);
+    if (!header || strncasecmp(header, type, size) != 0)
+        return false;
+    header += size;
+    header += strspn(header, " \t");
+    return !*header || *header == ';';
+}
+
+static bool admit_type(struct request *request, struct answer *answer)
+{
+    const char *encoding = request_header(request, "Content-Encoding");
+    bool gzip = encoding && (!strcasecmp(encoding, "gzip") || !strcasecmp(encoding, "x-gzip"));
+    bool plain = !encoding || !*encoding || !strcasecmp(encoding, "identity");
+    if ((!gzip && !plain) ||
+        !media_type_is(request_header(request, "Content-Type"), "application/json")) {
+        answer_error(answer, ERROR_UNSUPPORTED_MEDIA_TYPE, NULL);
+        return false;
+    }
+    if (gzip)
+        body_expect_gzip(&request->body);
+    return true;
+}
+
+bool admission_admit(struct request *request, struct answer *answer)
+{
+    if (request->match.route->rate == RATE_SUBMIT && !request->service->store) {
+        answer_error(answer, ERROR_STORE_UNBOUND, NULL);
+        return false;
+    }
+    if (!admit_rate(request, answer))
+        return false;
+    if (request->body.state == BODY_TOO_LARGE) { /* by its declared length */
+        answer_error(answer, ERROR_PAYLOAD_TOO_LARGE, NULL);
+        return false;
+    }
+    return admit_type(request, answer);
+}

@@ -1,0 +1,15 @@
+/* Who may hand in a run now: the checks before the body, and the budgets of everybody together. */
+#ifndef BENCHLEDGER_SERVER_LIMITS_ADMISSION_H
+#define BENCHLEDGER_SERVER_LIMITS_ADMISSION_H
+
+#include "server/http/request.h"
+
+/* Before the body: store, rate, declared size, type and encoding. False and the refusal. */
+bool admission_admit(struct request *request, struct answer *answer);
+/* Charges the global budgets for one run, all or none; false and *RETRY_S when one is used up. */
+bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
+                      int64_t *retry_s);
+/* The run charged at TAKEN_MS came to nothing. */
+void admission_refund(struct service *service, bool flagged, size_t bytes, int64_t taken_ms);
+
+#endif
