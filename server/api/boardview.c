@@ -130,8 +130,7 @@ static void tell(struct boardview *view, struct news news, const char *entry)
 {
     struct news *kept = memory_grow(NULL, sizeof *kept + news.size);
     *kept = news;
-    if (news.size)
-        memcpy(kept->entry, entry, news.size);
+    memcpy(kept->entry, entry, news.size);
     pthread_mutex_lock(&view->news_mutex);
     *view->last_news = kept;
     view->last_news = &kept->next;
@@ -144,7 +143,7 @@ static void tell(struct boardview *view, struct news news, const char *entry)
 
 static void told_reset(void *context)
 {
-    tell(context, (struct news){.kind = NEWS_RESET}, NULL);
+    tell(context, (struct news){.kind = NEWS_RESET}, "");
 }
 
 static void told_entry(void *context, const char *entry, size_t size)
@@ -157,7 +156,7 @@ static void told_settled(void *context)
     struct boardview *view = context;
     uint64_t version = ++view->told;
     tell(view, (struct news){.kind = NEWS_SETTLED, .version = version, .at_ms = clock_wall_ms()},
-         NULL);
+         "");
     pthread_mutex_lock(&view->cache_mutex);
     view->shown = version;
     pthread_mutex_unlock(&view->cache_mutex);

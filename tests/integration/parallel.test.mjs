@@ -182,7 +182,10 @@ test('a submission waits suspended while another writer holds the store', async 
   const release = await holdCommitLock(service);
   const first = service.post(sealed[0]);
   await sleep(300); /* it is being committed now, the next three queue */
-  const queued = [1, 2, 3].map((i) => service.post(sealed[i]));
+  const queued = [1, 2].map((i) => service.post(sealed[i]));
+  await sleep(300);
+  assert.equal((await service.json('/readyz')).status, 200, 'one more would be taken');
+  queued.push(service.post(sealed[3]));
   await sleep(300);
   const full = await service.post(sealed[4]);
   assert.equal(full.status, 503, JSON.stringify(full.body));
