@@ -307,7 +307,7 @@ size_t number_print(double value, char out[NUMBER_PRINT_MAX])
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* Up to eight digits at once, first digit in the lowest byte: appends those in front of the first other byte
  * and returns how many they were. */
-static size_t take_word(const char *at, uint64_t *digits)
+static inline size_t take_word(const char *at, uint64_t *digits)
 {
     static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10000,
                                              100000, 1000000, 10000000, 100000000};
@@ -327,7 +327,7 @@ static size_t take_word(const char *at, uint64_t *digits)
     return count;
 }
 #else
-static size_t take_word(const char *at, uint64_t *digits)
+static inline size_t take_word(const char *at, uint64_t *digits)
 {
     size_t count = 0;
     for (; count < 8 && at[count] >= '0' && at[count] <= '9'; count++)
@@ -337,7 +337,8 @@ static size_t take_word(const char *at, uint64_t *digits)
 #endif
 
 /* Steps over digits and appends them to *DIGITS, which wraps beyond 64 bits. */
-static const char *take_digits(const char *at, const char *end, uint64_t *digits)
+__attribute__((always_inline)) static inline const char *
+take_digits(const char *at, const char *end, uint64_t *digits)
 {
     while (end - at >= 8) {
         size_t count = take_word(at, digits);
