@@ -19,6 +19,25 @@ const struct js_value *js_get_sized(const struct js_value *object, const char *n
     return NULL;
 }
 
+/* Names have no NUL, keys may: a key that goes on behind one is another. */
+static bool is_named(const struct js_value *key, const char *name)
+{
+    uint32_t at = 0;
+    while (at < key->size && name[at] && key->text[at] == name[at])
+        at++;
+    return at == key->size && !name[at];
+}
+
+const struct js_value *js_get(const struct js_value *object, const char *name)
+{
+    if (!object || object->type != JS_OBJECT)
+        return NULL;
+    for (uint32_t i = 0; i < object->size; i++)
+        if (is_named(&object->members[i].key, name))
+            return &object->members[i].value;
+    return NULL;
+}
+
 bool js_equals(const struct js_value *value, const char *text)
 {
     return value && value->type == JS_STRING && value->size == strlen(text) &&

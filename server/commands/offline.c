@@ -1,6 +1,7 @@
 #include "server/commands/offline.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,35 +13,40 @@
 enum { FILE_SIZE_MAX = 256 << 20, READ_STEP = 65536 };
 
 /* Reads to the end; the size that the system tells of a file is only a hint. */
-static bool read_stream(FILE *stream, struct buffer *text)
+static bool read_all(int fd, struct buffer *text)
 {
     struct stat status;
-    size_t got, step = READ_STEP;
-    if (fstat(fileno(stream), &status) == 0 && status.st_size > 0 && status.st_size < FILE_SIZE_MAX)
+    size_t step = READ_STEP;
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size < FILE_SIZE_MAX)
         step = (size_t)status.st_size + 1;
-    do {
-        got = fread(buffer_reserve(text, step), 1, step, stream);
-        text->size += got;
+    for (;;) {
+        ssize_t got = read(fd, buffer_reserve(text, step), step);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got > 0)
+            text->size += (size_t)got;
+        if (text->size > FILE_SIZE_MAX) {
+            errno = EFBIG;
+            return false;
+        }
         step = READ_STEP;
-    } while (got && text->size <= FILE_SIZE_MAX);
-    if (text->size > FILE_SIZE_MAX)
-        errno = EFBIG;
-    return !ferror(stream) && text->size <= FILE_SIZE_MAX;
+    }
 }
 
 static bool read_file(const char *name, struct buffer *text)
 {
-    if (strcmp(name, "-") == 0)
-        return read_stream(stdin, text);
-    FILE *stream = fopen(name, "rb");
-    if (!stream)
+    bool standard = strcmp(name, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    setvbuf(stream, NULL, _IONBF, 0); /* it is read in one piece */
-    bool read = read_stream(stream, text);
+    bool fine = read_all(fd, text);
     int problem = errno;
-    fclose(stream);
+    if (!standard)
+        close(fd);
     errno = problem;
-    return read;
+    return fine;
 }
 
 bool offline_open(struct offline_file *file, const char *name)
