@@ -369,7 +369,7 @@ bool repository_prepare(const char *path, const struct repository_author *author
             return false;
     }
     struct lock lock LOCK_SCOPE = {-1};
-    if (!lock_take(path, LOCK_COMMIT, true, &lock, error))
+    if (!lock_take(path, LOCK_COMMIT, lock_wait_long, NULL, &lock, error))
         return false;
     if (exists && !lock_clear_stale(path, LOCK_STALE_START_MS, error))
         return false;

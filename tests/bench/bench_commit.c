@@ -13,6 +13,7 @@
 
 #include "github/commit.h"
 #include "github/dataset.h"
+#include "github/lock.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unsynced.h"
 #include "validator/arena.h"
@@ -42,6 +43,7 @@ struct dataset_under_test {
     struct dataset dataset;
     unsigned runs;
     double at; /* of the next acceptance */
+    struct lock lock;
 };
 
 static struct pending *make_pending(struct dataset_under_test *test)
@@ -99,12 +101,15 @@ static void open_dataset(struct dataset_under_test *test, const char *path)
     need(repository_prepare(path, &test->dataset.author, "CC0-1.0", &test->dataset.repository,
                             &error),
          &error);
+    test->lock = (struct lock){-1};
+    need(lock_take(path, LOCK_COMMIT, NULL, NULL, &test->lock, &error), &error);
     need(dataset_open(&test->dataset, &error), &error);
 }
 
 static void close_dataset(struct dataset_under_test *test)
 {
     dataset_close(&test->dataset);
+    lock_drop(&test->lock);
     repository_close(test->dataset.repository);
     catalogue_free(test->dataset.catalogue);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "github/lock.h"
@@ -553,15 +554,21 @@ START_TEST(store__clears_stale_git_locks_at_start)
 {
     static const char *const names[] = {"data/refs/heads/main.lock", "data/HEAD.lock",
                                         "data/packed-refs.lock", "data/config.lock"};
+    enum { NAMES = sizeof names / sizeof *names };
     scratch_submit(store, 1, ENTRY);
-    store_close(store);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        scratch_write(scratch_path(names[i]), "", 0);
-    open_store(scratch_options(scratch_path("data")));
-    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_int_ne(access(scratch_path(names[i]), F_OK), 0);
-    check_dataset(2);
+    for (int old = 0; old < 2; old++) {
+        store_close(store);
+        for (size_t i = 0; i < NAMES; i++) {
+            scratch_write(scratch_path(names[i]), "", 0);
+            if (old)
+                scratch_shell(NULL, "touch -d '11 seconds ago' %s", scratch_path(names[i]));
+        }
+        open_store(scratch_options(scratch_path("data")));
+        ck_assert_int_eq(scratch_submit(store, 2 + (unsigned)old, ENTRY).outcome, CHANGE_COMMITTED);
+        for (size_t i = 0; i < NAMES; i++)
+            ck_assert_int_eq(access(scratch_path(names[i]), F_OK) == 0, !old && i >= 2);
+    }
+    check_dataset(3);
 }
 END_TEST
 
@@ -727,6 +734,33 @@ START_TEST(store__names_no_commit_when_the_history_cannot_be_read)
 }
 END_TEST
 
+START_TEST(store__stops_though_another_process_holds_the_lock)
+{
+    static struct joiner ends[3];
+    struct scratch_run run;
+    struct run_state state;
+    int lock = open(scratch_path("data/" LOCK_COMMIT), O_RDWR);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        scratch_run_make(&run, i, ENTRY, false);
+        store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+        store_commit(store, &run.change, hear_end, &ends[i]);
+        scratch_run_free(&run);
+        usleep(20000); /* so that the first one is being committed alone */
+    }
+    time_t start = time(NULL);
+    store_close(store);
+    store = NULL;
+    ck_assert_int_lt(time(NULL) - start, 8);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(ends[i].called, 1);
+        ck_assert_int_eq(ends[i].result.outcome, CHANGE_FAILED);
+        ck_assert_ptr_nonnull(strstr(ends[i].result.error.message, LOCK_COMMIT));
+    }
+    close(lock);
+}
+END_TEST
+
 START_TEST(store__fails_and_recovers_with_its_disk)
 {
     scratch_submit(store, 1, ENTRY);
@@ -795,6 +829,7 @@ Suite *test_suite(void)
         store__tells_those_who_joined_what_the_first_is_told,
         store__tells_those_who_joined_what_came_to_nothing,
         store__names_no_commit_when_the_history_cannot_be_read,
+        store__stops_though_another_process_holds_the_lock,
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
     };
