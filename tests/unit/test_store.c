@@ -466,6 +466,49 @@ START_TEST(store__follows_a_rewritten_history)
 }
 END_TEST
 
+/* Appends a line with MEMBERS, in JavaScript, to the newest day of the ledger; pushes it. */
+static void foreign_line(const char *members)
+{
+    struct buffer script BUFFER_SCOPE = {0};
+    buffer_format(&script,
+                  "node -e 'f=\"ledger/\"+fs.readdirSync(\"ledger\").sort().pop();"
+                  "l=fs.readFileSync(f,\"utf8\").trim().split(\"\\n\");"
+                  "h=crypto.createHash(\"sha256\").update(l.at(-1)).digest(\"hex\");"
+                  "fs.appendFileSync(f,JSON.stringify({seq:JSON.parse(l.at(-1)).seq+1,prev:h,%s})"
+                  "+\"\\n\")'",
+                  members);
+    foreign_commit(buffer_string(&script));
+}
+
+START_TEST(store__survives_foreign_lines_and_entries)
+{
+    struct run_state state;
+    scratch_submit(store, 1, ENTRY);
+    foreign_line("event:\"audit\",runId:\"x\",note:{a:[1]},path:\"..\"");
+    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).seq, 3);
+    ck_assert(!store_find(store, "x", &state));
+    foreign_line("event:\"accept\",runId:\"x\".repeat(1e6)");
+    struct change_result result = scratch_submit(store, 3, ENTRY);
+    ck_assert_int_eq(result.outcome, CHANGE_FAILED);
+    ck_assert_ptr_nonnull(strstr(result.error.message, "no runId that a run could have"));
+    turn_to("main~1");
+    await_readiness(true);
+    foreign_line("event:\"accept\",runId:\"x\",path:\"README.md\"");
+    await_readiness(false);
+    ck_assert_ptr_nonnull(strstr(error.message, "a path that no run could have"));
+    turn_to("main~1");
+    await_readiness(true);
+    /* an entry that nobody could ask for */
+    foreign_commit("rm -r index/segments index/manifest.json && "
+                   "node -e 'f=\"index/summary.json\";a=JSON.parse(fs.readFileSync(f));"
+                   "a.push({runId:\"x\".repeat(1e6),path:\"y\".repeat(1e6)});"
+                   "a.push({runId:\"z\",path:7,flagged:3,createdAt:[]});"
+                   "fs.writeFileSync(f,JSON.stringify(a))'");
+    ck_assert_int_eq(scratch_submit(store, 4, ENTRY).outcome, CHANGE_COMMITTED);
+    ck_assert(!store_find(store, "x", &state));
+}
+END_TEST
+
 START_TEST(store__does_not_open_with_a_broken_ledger_or_index)
 {
     static const char *const damages[] = {"sed -i 's/\"rules\":2/\"rules\":1/' ledger/*",
@@ -817,6 +860,7 @@ Suite *test_suite(void)
         store__never_overwrites_an_unreadable_index,
         store__takes_nothing_of_a_tip_that_it_cannot_read,
         store__follows_a_rewritten_history,
+        store__survives_foreign_lines_and_entries,
         store__does_not_open_with_a_broken_ledger_or_index,
         store__takes_an_older_archive_with_only_a_summary,
         store__does_not_hide_runs_that_no_index_lists,
