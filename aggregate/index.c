@@ -118,24 +118,9 @@ size_t index_segments(const struct index *index)
     return index->segment_count;
 }
 
-size_t index_entries(const struct index *index)
-{
-    return index->entries;
-}
-
 size_t index_flagged(const struct index *index)
 {
     return index->flagged;
-}
-
-size_t index_summary_entries(const struct index *index)
-{
-    return index->summary_entries;
-}
-
-bool index_summary_complete(const struct index *index)
-{
-    return index->summary_complete;
 }
 
 static bool read_entry(const struct js_value *value, struct index_entry *entry)
@@ -175,14 +160,6 @@ static bool tell_array(const char *bytes, size_t size, index_tell tell, void *co
     }
     *count += document.root.size;
     return true;
-}
-
-bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *context,
-                        struct index_problem *problem)
-{
-    size_t count = 0, flagged = 0;
-    return tell_array(bytes, size, tell, context, &count, &flagged) ||
-           fail(problem, "it is not an array of entries");
 }
 
 static bool read_count(const struct js_value *root, const char *name, size_t *count)

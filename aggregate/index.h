@@ -72,14 +72,6 @@ const struct index_file *index_changed(struct index *index, size_t *count);
 void index_settle(struct index *index); /* they are in the dataset */
 void index_undo(struct index *index);   /* they are not: back to the last settled state */
 
-size_t index_entries(const struct index *index);
 size_t index_flagged(const struct index *index);
-/* How many entries the summary holds, and whether these are all. */
-size_t index_summary_entries(const struct index *index);
-bool index_summary_complete(const struct index *index);
-
-/* Splits an array of entries without keeping it: for tools that only compare. */
-bool index_tell_entries(const char *bytes, size_t size, index_tell tell, void *context,
-                        struct index_problem *problem);
 
 #endif

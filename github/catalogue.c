@@ -1,5 +1,6 @@
 #include "github/catalogue.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +17,16 @@ struct claim_record {
     char *path;
     char submitted_digest[SHA256_HEX + 1];
     char nonce[SHA256_HEX + 1]; /* empty: none */
+    struct waiters *waiters;
+    char *flags; /* this and what follows: once the change is queued */
+    char digest[SHA256_HEX + 1], at[32];
+    int rules;
 };
 
 struct run_record {
     struct table_item item; /* keyed by the run id in lower case */
     bool held;              /* by the dataset */
+    uint64_t telling;       /* that last told of it, catalogue_retell */
     struct claim_record *claim;
     char *run_id, *path, *flags;
     char digest[SHA256_HEX + 1], submitted_digest[SHA256_HEX + 1];
@@ -34,15 +40,16 @@ struct run_record {
 struct nonce_record {
     struct table_item item; /* keyed by nonceSha256 */
     double expires_ms;      /* 0 while it is claimed */
-    char run_key[RUN_ID_MAX + 1];
+    char run_key[TABLE_KEY_MAX + 1];
     char submitted_digest[SHA256_HEX + 1];
 };
 
 struct catalogue {
     pthread_mutex_t mutex;
     struct table runs, nonces;
-    size_t held;
-    size_t sweep_at; /* nonces are swept when there are so many */
+    uint64_t telling;
+    bool listed_only; /* this telling is of the index, the ledger's runs stay as they are */
+    size_t sweep_at;  /* nonces are swept when there are so many */
 };
 
 static char *copy_text(const char *text, size_t size)
@@ -72,6 +79,8 @@ static void free_claim(struct claim_record *claim)
     if (!claim)
         return;
     free(claim->path);
+    free(claim->flags);
+    free(claim->waiters);
     free(claim);
 }
 
@@ -104,29 +113,17 @@ void catalogue_free(struct catalogue *catalogue)
     free(catalogue);
 }
 
-/* Run ids are ASCII (spec 02, shape); what else an archive may hold is compared byte by byte. */
-static void lower(const char *run_id, size_t size, char key[RUN_ID_MAX + 1])
-{
-    if (size > RUN_ID_MAX)
-        size = RUN_ID_MAX;
-    for (size_t i = 0; i < size; i++) {
-        char c = run_id[i];
-        key[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    key[size] = '\0';
-}
-
 static struct run_record *find_run(struct catalogue *catalogue, const char *run_id)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, strlen(run_id), key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, strlen(run_id), key);
     return (struct run_record *)table_find(&catalogue->runs, key);
 }
 
 static struct run_record *need_run(struct catalogue *catalogue, const char *run_id, size_t size)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, size, key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, size, key);
     struct run_record *run = (struct run_record *)table_find(&catalogue->runs, key);
     if (run)
         return run;
@@ -135,9 +132,27 @@ static struct run_record *need_run(struct catalogue *catalogue, const char *run_
     return run;
 }
 
-static void hold(struct catalogue *catalogue, struct run_record *run)
+/* Whether what is known of RUN comes from before the telling, and is not to outlive it. */
+static bool is_outdated(const struct catalogue *catalogue, const struct run_record *run)
 {
-    catalogue->held += !run->held;
+    return run->telling != catalogue->telling && !(catalogue->listed_only && run->revision);
+}
+
+static void forget_run(struct run_record *run)
+{
+    run->held = false;
+    run->revision = run->accepted = 0;
+    run->rules = 0;
+    free(run->flags);
+    run->flags = NULL;
+    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
+}
+
+static void hold(const struct catalogue *catalogue, struct run_record *run)
+{
+    if (is_outdated(catalogue, run))
+        forget_run(run);
+    run->telling = catalogue->telling;
     run->held = true;
 }
 
@@ -168,7 +183,7 @@ static void spend(struct catalogue *catalogue, const char *sha256, const struct 
         return;
     struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
     nonce->expires_ms = accepted_ms + CATALOGUE_NONCE_MS;
-    lower(run->run_id, strlen(run->run_id), nonce->run_key);
+    table_run_key(run->run_id, strlen(run->run_id), nonce->run_key);
     memcpy(nonce->submitted_digest, run->submitted_digest, sizeof nonce->submitted_digest);
 }
 
@@ -187,6 +202,12 @@ static double read_time(const char *text, size_t size, double now_ms)
     return (double)timegm(&tm) * 1e3 + ms;
 }
 
+/* 0 for what is no version of the rules. */
+static int read_rules(double number)
+{
+    return number >= 0 && number <= INT_MAX ? (int)number : 0;
+}
+
 static void copy_string(char *field, size_t room, const struct js_value *string)
 {
     if (string)
@@ -195,7 +216,7 @@ static void copy_string(char *field, size_t room, const struct js_value *string)
 
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms)
 {
-    if (!line->run_id)
+    if (!line->known)
         return;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, line->run_id->text, line->run_id->size);
@@ -205,7 +226,7 @@ void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line,
         set_text(&run->path, line->path->text, line->path->size);
     copy_string(run->digest, sizeof run->digest, line->digest);
     if (line->rules)
-        run->rules = (int)line->rules->number;
+        run->rules = read_rules(line->rules->number);
     if (line->flags) {
         struct buffer flags = {0};
         js_print(line->document, line->flags, &flags);
@@ -258,37 +279,40 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
 void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
                       const char *path, size_t path_size)
 {
+    if (!run_id_size || run_id_size > RUN_ID_MAX || path_size > RUN_PATH_MAX)
+        return;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, run_id, run_id_size);
+    hold(catalogue, run);
     /* The ledger knows better; before it has spoken, the newest index does. */
-    if (!run->revision) {
-        hold(catalogue, run);
+    if (!run->revision)
         set_text(&run->path, path, path_size);
-    }
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
-static void forget_run(struct run_record *run)
-{
-    run->held = false;
-    run->revision = run->accepted = 0;
-    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
-}
-
-static bool forget_item(const struct table_item *item, const void *context)
-{
-    (void)context;
-    return !((const struct run_record *)item)->claim;
-}
-
-void catalogue_forget(struct catalogue *catalogue)
+void catalogue_retell(struct catalogue *catalogue, bool listed_only)
 {
     pthread_mutex_lock(&catalogue->mutex);
-    table_sweep(&catalogue->runs, forget_item, NULL);
+    catalogue->telling++;
+    catalogue->listed_only = listed_only;
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+static bool is_gone(const struct table_item *item, const void *context)
+{
+    const struct run_record *run = (const struct run_record *)item;
+    return !run->claim && is_outdated(context, run);
+}
+
+void catalogue_told(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    table_sweep(&catalogue->runs, is_gone, catalogue);
     for (size_t i = 0; i < catalogue->runs.room; i++)
         for (struct table_item *item = catalogue->runs.slots[i]; item; item = item->next)
-            forget_run((struct run_record *)item);
-    catalogue->held = 0;
+            if (is_outdated(catalogue, (struct run_record *)item))
+                forget_run((struct run_record *)item); /* in flight once more */
+    catalogue->listed_only = true; /* until the next one, nothing is outdated by being old */
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -301,14 +325,6 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id)
     return holds;
 }
 
-size_t catalogue_runs(struct catalogue *catalogue)
-{
-    pthread_mutex_lock(&catalogue->mutex);
-    size_t count = catalogue->held;
-    pthread_mutex_unlock(&catalogue->mutex);
-    return count;
-}
-
 static enum run_status status_of_path(const char *path)
 {
     if (!strncmp(path, "quarantine/", 11))
@@ -316,17 +332,29 @@ static enum run_status status_of_path(const char *path)
     return strncmp(path, "withdrawn/", 10) ? RUN_PUBLISHED : RUN_WITHDRAWN;
 }
 
+static void describe_claim(const struct claim_record *claim, struct run_state *state)
+{
+    set_fixed(state->path, sizeof state->path, claim->path, strlen(claim->path));
+    memcpy(state->submitted_digest, claim->submitted_digest, sizeof state->submitted_digest);
+    memcpy(state->digest, claim->digest, sizeof state->digest);
+    memcpy(state->at, claim->at, sizeof state->at);
+    state->rules = claim->rules;
+    if (claim->flags)
+        state->flags = copy_text(claim->flags, strlen(claim->flags));
+}
+
 static void describe(const struct run_record *run, struct run_state *state)
 {
     *state = (struct run_state){.status = RUN_QUEUED};
-    const char *path = run->held ? or_empty(run->path) : run->claim->path;
-    const char *submitted = run->held ? run->submitted_digest : run->claim->submitted_digest;
     set_fixed(state->run_id, sizeof state->run_id, run->run_id, strlen(run->run_id));
-    set_fixed(state->path, sizeof state->path, path, strlen(path));
-    memcpy(state->submitted_digest, submitted, sizeof state->submitted_digest);
-    if (!run->held)
+    if (!run->held) {
+        describe_claim(run->claim, state);
         return;
+    }
+    const char *path = or_empty(run->path);
+    set_fixed(state->path, sizeof state->path, path, strlen(path));
     state->status = status_of_path(state->path);
+    memcpy(state->submitted_digest, run->submitted_digest, sizeof state->submitted_digest);
     memcpy(state->digest, run->digest, sizeof state->digest);
     memcpy(state->commit, run->commit, sizeof state->commit);
     memcpy(state->at, run->at, sizeof state->at);
@@ -339,8 +367,8 @@ static void describe(const struct run_record *run, struct run_state *state)
 static bool same_submission(const struct nonce_record *nonce, const char *run_id,
                             const char *submitted_digest)
 {
-    char key[RUN_ID_MAX + 1];
-    lower(run_id, strlen(run_id), key);
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, strlen(run_id), key);
     return !strcmp(key, nonce->run_key) && !strcmp(submitted_digest, nonce->submitted_digest);
 }
 
@@ -378,7 +406,7 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
         run->claim = new_claim(path, submitted_digest, nonce_sha256);
         if (*nonce_sha256) {
             nonce = need_nonce(catalogue, nonce_sha256, now_ms);
-            lower(run_id, strlen(run_id), nonce->run_key);
+            table_run_key(run_id, strlen(run_id), nonce->run_key);
             set_fixed(nonce->submitted_digest, sizeof nonce->submitted_digest, submitted_digest,
                       strlen(submitted_digest));
         }
@@ -387,8 +415,42 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
     return result;
 }
 
-void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+void catalogue_queued(struct catalogue *catalogue, const struct change *change)
 {
+    const char *digest = or_empty(change->digest), *at = or_empty(change->at);
+    const char *flags = change->flags ? change->flags : "[]";
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, change->run_id);
+    if (run && run->claim) {
+        struct claim_record *claim = run->claim;
+        set_fixed(claim->digest, sizeof claim->digest, digest, strlen(digest));
+        set_fixed(claim->at, sizeof claim->at, at, strlen(at));
+        set_text(&claim->flags, flags, strlen(flags));
+        claim->rules = change->rules;
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done done,
+                    void *context)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    struct claim_record *claim = run ? run->claim : NULL;
+    if (claim && !claim->waiters) {
+        claim->waiters = memory_grow(NULL, sizeof *claim->waiters);
+        claim->waiters->count = 0;
+    }
+    bool joined = claim && claim->waiters->count < JOIN_MAX;
+    if (joined)
+        claim->waiters->list[claim->waiters->count++] = (struct waiter){done, context};
+    pthread_mutex_unlock(&catalogue->mutex);
+    return joined;
+}
+
+struct waiters *catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
+{
+    struct waiters *waiters = NULL;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = find_run(catalogue, run_id);
     if (run && run->claim) {
@@ -400,11 +462,14 @@ void catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool s
         /* One that the ledger spent meanwhile has an expiry and stays spent. */
         if (nonce && !spent && nonce->expires_ms <= 0)
             table_remove(&catalogue->nonces, &nonce->item);
+        waiters = claim->waiters;
+        claim->waiters = NULL;
         free_claim(claim);
         if (!run->held)
             table_remove(&catalogue->runs, &run->item);
     }
     pthread_mutex_unlock(&catalogue->mutex);
+    return waiters;
 }
 
 bool catalogue_find(struct catalogue *catalogue, const char *run_id, struct run_state *state,

@@ -1,5 +1,6 @@
 #include "github/change.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,10 +54,22 @@ struct pending *pending_new(const struct change *change, change_done done, void 
     return pending;
 }
 
+void waiters_tell(struct waiters *waiters, const struct change_result *result)
+{
+    for (size_t i = 0; waiters && i < waiters->count; i++)
+        waiters->list[i].done(waiters->list[i].context, result);
+    free(waiters);
+}
+
 void pending_finish(struct pending *pending)
 {
+    struct change_result *result = &pending->result;
+    const char *submitted = pending->change.submitted_digest;
+    snprintf(result->submitted_digest, sizeof result->submitted_digest, "%s",
+             submitted ? submitted : "");
     if (pending->done)
-        pending->done(pending->context, &pending->result);
+        pending->done(pending->context, result);
+    waiters_tell(pending->waiters, result);
     free(pending);
 }
 

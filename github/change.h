@@ -8,17 +8,29 @@
 #include "github/ledger.h"
 #include "github/store.h"
 
+/* Who else hears of the end of a submission, in the order in which they came. */
+struct waiters {
+    struct waiter {
+        change_done done;
+        void *context;
+    } list[JOIN_MAX];
+    size_t count;
+};
+/* Tells each of them, then frees WAITERS; NULL is fine. */
+void waiters_tell(struct waiters *waiters, const struct change_result *result);
+
 struct pending {
     struct pending *next;
     struct change change; /* pointers into one allocation of ours */
     change_done done;
     void *context;
+    struct waiters *waiters; /* from the claim, once it has ended; may be NULL */
     struct change_result result;
 };
 
 /* A copy of CHANGE. */
 struct pending *pending_new(const struct change *change, change_done done, void *context);
-/* Calls DONE with the result, then frees. */
+/* Tells DONE and the waiters the result, then frees. */
 void pending_finish(struct pending *pending);
 
 /* The event that the ledger gets. Shares the strings of CHANGE. */

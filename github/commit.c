@@ -1,11 +1,6 @@
 #include "github/commit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
+#include "github/files.h"
 #include "github/lock.h"
 #include "github/loose.h"
 #include "github/repository.h"
@@ -18,17 +13,9 @@ enum { LOCKED_TRIES = 3 };
  * ones). */
 static bool sync_object_folders(struct repository *repository, struct store_error *error)
 {
-    if (repository->unsynced)
-        return true;
     struct arena arena ARENA_SCOPE = {0};
     const char *objects = arena_format(&arena, "%s/objects", repository->path);
-    int fd = open(objects, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool fine = fd >= 0 && fsync(fd) == 0;
-    if (!fine)
-        error_system(error, "cannot sync %s", objects);
-    if (fd >= 0)
-        close(fd);
-    return fine;
+    return files_sync_folder(objects) || error_system(error, "cannot sync %s", objects);
 }
 
 static bool write_tree(struct repository *repository, const git_oid *baseline,

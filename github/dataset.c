@@ -2,23 +2,15 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "github/commit.h"
+#include "github/files.h"
 #include "github/load.h"
-#include "github/lock.h"
 #include "github/tree.h"
 #include "validator/arena.h"
 
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
 enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
-}
 
 static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
 {
@@ -51,30 +43,18 @@ static bool check_unlisted(struct dataset *dataset, const git_oid *commit,
     return true;
 }
 
-/* The whole index again. It is checked before anybody hears of it, so that the board never stands
- * on half an index; at start nobody listens yet, and once is enough. */
-static bool read_index(struct dataset *dataset, const git_oid *commit, bool start,
-                       struct store_error *error)
+/* False also when there is none where there should be one. TELL NULL: only looks whether it is
+ * whole. */
+static bool read_index(struct dataset *dataset, const git_oid *commit, index_tell tell,
+                       struct index **index, struct store_error *error)
 {
-    const struct store_listener *listener = &dataset->listener;
     struct source source = source_commit(dataset->repository, commit);
-    struct index *index = NULL;
-    if (!start) {
-        if (!load_index(&source, dataset->summary_limit, NULL, NULL, &index, error) ||
-            (!index && !check_unlisted(dataset, commit, error)))
-            return false;
-        index_free(index);
-        index = NULL;
-    }
-    if (listener->reset)
-        listener->reset(listener->context);
-    if (!load_index(&source, dataset->summary_limit, take_entry, dataset, &index, error) ||
-        (!index && !check_unlisted(dataset, commit, error)))
+    *index = NULL;
+    if (!load_index(&source, dataset->summary_limit, tell, dataset, index, error) ||
+        (!*index && !check_unlisted(dataset, commit, error)))
         return false;
-    index_free(dataset->index);
-    dataset->index = index ? index : index_new(dataset->summary_limit);
-    if (listener->settled)
-        listener->settled(listener->context);
+    if (!*index)
+        *index = index_new(dataset->summary_limit);
     return true;
 }
 
@@ -108,43 +88,33 @@ static bool read_day(void *context, const char *path, const git_oid *blob)
 static bool read_days(struct dataset *dataset, const git_oid *commit, struct ledger *ledger,
                       ledger_tell tell, struct store_error *error)
 {
-    struct ledger_reading reading = {dataset, ledger, tell, now_ms(), error};
+    struct ledger_reading reading = {dataset, ledger, tell, files_wall_ms(), error};
     return repository_list(dataset->repository, commit, "ledger", read_day, &reading, error);
 }
 
-/* History was rewritten: all lines again, once they are known to be a ledger. */
-static bool read_other_ledger(struct dataset *dataset, const git_oid *commit,
-                              struct store_error *error)
-{
-    struct ledger fresh;
-    ledger_begin(&fresh);
-    bool fine = read_days(dataset, commit, &fresh, NULL, error);
-    ledger_free(&fresh);
-    if (!fine)
-        return false;
-    catalogue_forget(dataset->catalogue);
-    memset(&dataset->index_tree, 0, sizeof dataset->index_tree); /* lists all runs again */
-    ledger_free(&dataset->ledger);
-    ledger_begin(&dataset->ledger);
-    return read_days(dataset, commit, &dataset->ledger, take_line, error);
-}
-
-static bool read_ledger(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+/* Whether the newest day file that we know is there, and has at most gained lines. */
+static bool ledger_goes_on(struct dataset *dataset, const git_oid *commit, bool *goes_on,
+                           struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     struct buffer bytes BUFFER_SCOPE = {0};
-    struct ledger *ledger = &dataset->ledger;
-    if (*ledger_day(ledger)) {
-        const char *path = arena_format(&arena, "ledger/%s.jsonl", ledger_day(ledger));
-        enum repository_found found =
-            repository_content(dataset->repository, commit, path, NULL, &bytes, error);
-        if (found == REPOSITORY_FAULT)
-            return false;
-        if (found == REPOSITORY_ABSENT || !ledger_begins(ledger, bytes.data, bytes.size))
-            return read_other_ledger(dataset, commit, error);
-    }
-    return read_days(dataset, commit, ledger, take_line, error);
+    const char *day = ledger_day(&dataset->ledger);
+    if (!*day)
+        return true;
+    enum repository_found found =
+        repository_content(dataset->repository, commit,
+                           arena_format(&arena, "ledger/%s.jsonl", day), NULL, &bytes, error);
+    *goes_on = *goes_on && found == REPOSITORY_FOUND &&
+               ledger_begins(&dataset->ledger, buffer_string(&bytes), bytes.size);
+    return found != REPOSITORY_FAULT;
 }
+
+/* What has to be read of a tip. */
+struct reading {
+    git_oid commit, root, ledger_tree, index_tree;
+    bool whole; /* history was rewritten, or we are in doubt: ledger and index from the start on */
+    bool ledger, index;
+};
 
 static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
                       struct store_error *error)
@@ -153,33 +123,103 @@ static bool folder_id(struct dataset *dataset, const git_oid *commit, const char
     return repository_folder(dataset->repository, commit, path, id, error) != REPOSITORY_FAULT;
 }
 
+static bool compare_tip(struct dataset *dataset, const git_oid *commit, struct reading *reading,
+                        struct store_error *error)
+{
+    *reading = (struct reading){.commit = *commit};
+    if (!repository_root(dataset->repository, commit, &reading->root, error) ||
+        !folder_id(dataset, commit, "ledger", &reading->ledger_tree, error) ||
+        !folder_id(dataset, commit, "index", &reading->index_tree, error))
+        return false;
+    /* The commits of runs are remembered, so that they belong to the history matters even where
+     * ledger and index are the same. */
+    bool goes_on =
+        !dataset->stale && repository_descends(dataset->repository, commit, &dataset->tip);
+    reading->ledger = !git_oid_equal(&reading->ledger_tree, &dataset->ledger_tree);
+    if (reading->ledger && goes_on && !ledger_goes_on(dataset, commit, &goes_on, error))
+        return false;
+    reading->whole = !goes_on;
+    reading->ledger |= reading->whole;
+    reading->index = reading->whole || !git_oid_equal(&reading->index_tree, &dataset->index_tree);
+    return true;
+}
+
+/* Whether all that is to be taken in is sound, before anybody hears of any of it. */
+static bool check_tip(struct dataset *dataset, const struct reading *reading,
+                      struct store_error *error)
+{
+    bool fine = true;
+    if (reading->ledger) {
+        struct ledger ledger;
+        ledger_begin(&ledger);
+        if (!reading->whole)
+            ledger_copy(&ledger, &dataset->ledger);
+        fine = read_days(dataset, &reading->commit, &ledger, NULL, error);
+        ledger_free(&ledger);
+    }
+    if (fine && reading->index) {
+        struct index *index = NULL;
+        fine = read_index(dataset, &reading->commit, NULL, &index, error);
+        index_free(index);
+    }
+    return fine;
+}
+
+static bool take_index(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+{
+    const struct store_listener *listener = &dataset->listener;
+    struct index *index = NULL;
+    if (listener->reset)
+        listener->reset(listener->context);
+    if (!read_index(dataset, commit, take_entry, &index, error))
+        return false;
+    index_free(dataset->index);
+    dataset->index = index;
+    if (listener->settled)
+        listener->settled(listener->context);
+    return true;
+}
+
+static bool take_tip(struct dataset *dataset, const struct reading *reading,
+                     struct store_error *error)
+{
+    if (reading->whole) {
+        ledger_free(&dataset->ledger);
+        ledger_begin(&dataset->ledger);
+    }
+    if (reading->index)
+        catalogue_retell(dataset->catalogue, !reading->whole);
+    if ((reading->ledger &&
+         !read_days(dataset, &reading->commit, &dataset->ledger, take_line, error)) ||
+        (reading->index && !take_index(dataset, &reading->commit, error)))
+        return false;
+    if (reading->index)
+        catalogue_told(dataset->catalogue);
+    dataset->ledger_tree = reading->ledger_tree;
+    dataset->index_tree = reading->index_tree;
+    dataset->tip = reading->commit;
+    dataset->root = reading->root;
+    return true;
+}
+
+/* All of it or nothing: what was checked can only fail to be read again when the disk fails, and is
+ * then read from the start on. At start nobody listens yet, and once is enough. */
 static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
                      struct store_error *error)
 {
-    git_oid ledger_tree, index_tree, root;
-    if (!repository_root(dataset->repository, commit, &root, error) ||
-        !folder_id(dataset, commit, "ledger", &ledger_tree, error) ||
-        !folder_id(dataset, commit, "index", &index_tree, error))
+    struct reading reading;
+    if (!compare_tip(dataset, commit, &reading, error) ||
+        (!start && !check_tip(dataset, &reading, error)))
         return false;
-    if (!git_oid_equal(&ledger_tree, &dataset->ledger_tree)) {
-        if (!read_ledger(dataset, commit, error))
-            return false;
-        dataset->ledger_tree = ledger_tree;
-    }
-    if (start || !git_oid_equal(&index_tree, &dataset->index_tree)) {
-        if (!read_index(dataset, commit, start, error))
-            return false;
-        dataset->index_tree = index_tree;
-    }
-    dataset->tip = *commit;
-    dataset->root = root;
-    return true;
+    dataset->stale = !take_tip(dataset, &reading, error);
+    return !dataset->stale;
 }
 
 bool dataset_open(struct dataset *dataset, struct store_error *error)
 {
     git_oid tip;
     ledger_begin(&dataset->ledger);
+    dataset->stale = true;
     return repository_tip(dataset->repository, &tip, error) && read_tip(dataset, &tip, true, error);
 }
 
@@ -195,10 +235,10 @@ bool dataset_refresh(struct dataset *dataset, struct store_error *error)
     git_oid tip;
     if (!repository_tip(dataset->repository, &tip, error))
         return false;
-    if (git_oid_equal(&tip, &dataset->tip) && !git_oid_is_zero(&dataset->root))
+    if (git_oid_equal(&tip, &dataset->tip) && !dataset->stale)
         return true;
     /* What a commit holds does not get better by being read every second; the disk might. */
-    double now = now_ms();
+    double now = files_wall_ms();
     if (git_oid_equal(&tip, &dataset->unreadable) && now - dataset->unreadable_ms < UNREADABLE_MS)
         return error_set(error, "%s", dataset->unreadable_reason.message);
     struct store_error reason = {""};
@@ -280,12 +320,13 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
     ledger_settle(&dataset->ledger);
     index_settle(dataset->index);
     dataset->tip = *commit;
-    memset(&dataset->root, 0, sizeof dataset->root); /* should this fail, all is read again */
-    if (repository_root(dataset->repository, commit, &dataset->root, NULL)) {
-        tree_find(dataset->repository, &dataset->root, "ledger", &dataset->ledger_tree, NULL);
-        tree_find(dataset->repository, &dataset->root, "index", &dataset->index_tree, NULL);
-    }
-    double now = now_ms();
+    /* Should this fail, all is read again. */
+    dataset->stale = !repository_root(dataset->repository, commit, &dataset->root, NULL) ||
+                     tree_find(dataset->repository, &dataset->root, "ledger", &dataset->ledger_tree,
+                               NULL) != REPOSITORY_FOUND ||
+                     tree_find(dataset->repository, &dataset->root, "index", &dataset->index_tree,
+                               NULL) != REPOSITORY_FOUND;
+    double now = files_wall_ms();
     for (struct pending *item = batch; item; item = item->next) {
         if (item->result.outcome != CHANGE_COMMITTED)
             continue;
@@ -330,9 +371,6 @@ static enum repository_result apply(struct dataset *dataset, struct pending *bat
 
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error)
 {
-    struct lock lock LOCK_SCOPE = {-1};
-    if (!lock_take(dataset->repository->path, LOCK_COMMIT, true, &lock, error))
-        return false;
     enum repository_result result = REPOSITORY_MOVED;
     for (int i = 0; result == REPOSITORY_MOVED && i < APPLY_TRIES; i++)
         result = apply(dataset, batch, error);
@@ -341,7 +379,7 @@ bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store
     if (result == REPOSITORY_FAILED)
         return false;
     for (struct pending *item = batch; item; item = item->next)
-        catalogue_end_claim(dataset->catalogue, item->change.run_id,
-                            item->result.outcome == CHANGE_COMMITTED);
+        item->waiters = catalogue_end_claim(dataset->catalogue, item->change.run_id,
+                                            item->result.outcome == CHANGE_COMMITTED);
     return true;
 }

@@ -27,6 +27,7 @@ struct dataset {
     git_oid ledger_tree, index_tree; /* zero: there is none */
     struct ledger ledger;
     struct index *index;
+    bool stale;         /* what we know may be half of something: all is read anew */
     git_oid unreadable; /* a tip that could not be taken in, when and why */
     double unreadable_ms;
     struct store_error unreadable_reason;
@@ -36,11 +37,12 @@ struct dataset {
 bool dataset_open(struct dataset *dataset, struct store_error *error);
 void dataset_close(struct dataset *dataset);
 
-/* Takes in what others committed. False when that cannot be read: the dataset then stays at the tip
- * that it knew, which no commit can be built on until this succeeds. */
+/* Takes in what others committed, also when they rewrote history: runs, ledger and index are then
+ * those of the new tip. False when that cannot be read: the dataset, the catalogue and the listener
+ * then stay at the tip that they knew, which no commit can be built on until this succeeds. */
 bool dataset_refresh(struct dataset *dataset, struct store_error *error);
 
-/* One commit with every change of BATCH whose run the dataset does not hold, applied again when the
+/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does not hold, applied again when the
  * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
  * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);

@@ -98,6 +98,8 @@ static bool catch_up(struct history *history, const git_oid *tip, struct store_e
         add_commit(&fresh, &at);
         fine = first_parent(history, &at, &at, &root, error);
     }
+    if (fine && fresh.count >= WALK_MAX)
+        fine = error_set(error, "the history of %s is too long", history->repository->path);
     if (fine && root)
         start_at(history, tip);
     for (size_t i = fresh.count; fine && !root && i > 0; i--)
@@ -177,12 +179,16 @@ static bool search(struct history *history, uint64_t wanted, git_oid *commit,
         return false;
     if (seq < wanted)
         return error_set(error, "no commit holds ledger line %llu", (unsigned long long)wanted);
-    do {
+    for (;;) {
         if (!last_seq(history, commit_at(history, 0), &seq, error))
             return false;
         if (seq < wanted || history->at_root)
             break;
-    } while (history->older.count < WALK_MAX && extend(history, error));
+        if (history->older.count >= WALK_MAX)
+            return error_set(error, "the history of %s is too long", history->repository->path);
+        if (!extend(history, error))
+            return false;
+    }
     /* below..above: the first commit that has the line lies in between */
     size_t below = 0, above = history->older.count + history->newer.count - 1;
     while (below < above) {

@@ -5,10 +5,12 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "github/files.h"
 #include "validator/arena.h"
 
 enum { HEADER_MAX = 32 };
@@ -47,20 +49,6 @@ static bool pack_object(const char *header, size_t header_size, const char *data
     return result == Z_STREAM_END;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            bytes += put;
-            size -= (size_t)put;
-        }
-    }
-    return true;
-}
-
 /* The name under which a file grows; `git prune` clears such names away. Under the commit lock it
  * is ours alone, and what a killed process left under it goes. */
 static int open_temporary(const char *path)
@@ -72,14 +60,12 @@ static int open_temporary(const char *path)
     return fd;
 }
 
-static bool write_temporary(const struct repository *repository, const char *path,
-                            const struct buffer *packed)
+static bool write_temporary(const char *path, const struct buffer *packed)
 {
     int fd = open_temporary(path);
     if (fd < 0)
         return false;
-    bool fine =
-        write_all(fd, packed->data, packed->size) && (repository->unsynced || fsync(fd) == 0);
+    bool fine = files_write(fd, packed->data, packed->size) && fsync(fd) == 0;
     int problem = errno;
     close(fd);
     if (!fine)
@@ -88,19 +74,72 @@ static bool write_temporary(const struct repository *repository, const char *pat
     return fine;
 }
 
-static bool sync_folder(const struct repository *repository, const char *path)
+/* An object as it stands in its file, before it is packed. */
+struct object {
+    const char *header, *data;
+    size_t header_size, size;
+};
+
+/* Whether the rest of what STREAM inflates is TEXT. */
+static bool inflates_to(z_stream *stream, const char *text, size_t size)
 {
-    if (repository->unsynced)
-        return true;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool fine = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return fine;
+    unsigned char block[16384];
+    while (size) {
+        stream->next_out = block;
+        stream->avail_out = (uInt)(size < sizeof block ? size : sizeof block);
+        uInt wanted = stream->avail_out;
+        int result = inflate(stream, Z_NO_FLUSH);
+        uInt got = wanted - stream->avail_out;
+        if ((result != Z_OK && result != Z_STREAM_END) || !got || memcmp(block, text, got))
+            return false;
+        text += got;
+        size -= got;
+    }
+    return true;
+}
+
+static bool holds_object(const char *bytes, size_t size, const struct object *object)
+{
+    z_stream stream = {0};
+    unsigned char over;
+    if (size > UINT32_MAX / 2 || inflateInit(&stream) != Z_OK)
+        return false;
+    stream.next_in = (z_const Bytef *)(uintptr_t)bytes;
+    stream.avail_in = (uInt)size;
+    bool same = inflates_to(&stream, object->header, object->header_size) &&
+                inflates_to(&stream, object->data, object->size);
+    stream.next_out = &over;
+    stream.avail_out = 1;
+    same = same && inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 1;
+    inflateEnd(&stream);
+    return same;
+}
+
+/* Whether the file at PATH holds OBJECT and is on the disk. It is renewed, so that no `git prune`
+ * takes it for old. */
+static bool take_over(const char *path, const struct object *object, const struct buffer *packed)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    struct stat status;
+    bool same = false;
+    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
+        size_t size = (size_t)status.st_size;
+        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) {
+            same = (size == packed->size && !memcmp(bytes, packed->data, size)) ||
+                   holds_object(bytes, size, object);
+            munmap(bytes, size);
+        }
+    }
+    same = same && futimens(fd, NULL) == 0 && fsync(fd) == 0;
+    close(fd);
+    return same;
 }
 
 static bool install(const struct repository *repository, const git_oid *id,
-                    const struct buffer *packed)
+                    const struct object *object, const struct buffer *packed)
 {
     struct arena arena ARENA_SCOPE = {0};
     char hex[GIT_OID_HEXSZ + 1];
@@ -109,16 +148,14 @@ static bool install(const struct repository *repository, const git_oid *id,
         arena_format(&arena, "%s/objects/tmp_obj_benchledger", repository->path);
     const char *folder = arena_format(&arena, "%s/objects/%.2s", repository->path, hex);
     const char *path = arena_format(&arena, "%s/%s", folder, hex + 2);
-    /* There already: renewed, so that no `git prune` takes it for old, and synced, in case whoever
-     * wrote it was killed before that. */
-    if (utimensat(AT_FDCWD, path, NULL, 0) == 0)
-        return sync_folder(repository, folder);
-    if (!write_temporary(repository, temporary, packed))
+    if (take_over(path, object, packed))
+        return files_sync_folder(folder);
+    if (!write_temporary(temporary, packed))
         return false;
     if (rename(temporary, path) &&
         (errno != ENOENT || (mkdir(folder, 0755) && errno != EEXIST) || rename(temporary, path)))
         return false;
-    return sync_folder(repository, folder);
+    return files_sync_folder(folder);
 }
 
 bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
@@ -132,7 +169,8 @@ bool loose_write(struct repository *repository, git_object_t type, const char *d
         return error_set(error, "cannot hash an object");
     if (!pack_object(header, header_size, data, size, packing, &packed))
         return error_set(error, "cannot pack an object of %zu bytes", size);
-    if (!install(repository, id, &packed))
+    struct object object = {header, data, header_size, size};
+    if (!install(repository, id, &object, &packed))
         return error_system(error, "cannot store an object in %s", repository->path);
     return true;
 }

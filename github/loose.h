@@ -17,8 +17,9 @@
 
 enum loose_packing { LOOSE_STORED = 0, LOOSE_DEFLATED = 1 }; /* zlib levels */
 
-/* Writes the object and fsyncs it and its folder; does not write one that is there. The caller
- * holds the commit lock. */
+/* Writes the object and fsyncs it and its folder. A file that lies there under its name is taken
+ * over, fsynced, too, when it holds the very object, and replaced when it does not: somebody else's
+ * git may not have synced it before the power went. The caller holds the commit lock. */
 bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
                  enum loose_packing packing, git_oid *id, struct store_error *error);
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "github/files.h"
 #include "validator/arena.h"
 
 static void add_file(struct publish_plan *plan, const char *path, const char *bytes, size_t size)
@@ -68,31 +68,6 @@ void publish_free(struct publish_plan *plan)
     *plan = (struct publish_plan){0};
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno != EINTR)
-            return false;
-        if (put > 0) {
-            bytes += put;
-            size -= (size_t)put;
-        }
-    }
-    return true;
-}
-
-static bool sync_folder(const char *path, struct store_error *error)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool fine = fd >= 0 && fsync(fd) == 0;
-    if (!fine)
-        error_system(error, "cannot sync %s", path);
-    if (fd >= 0)
-        close(fd);
-    return fine;
-}
-
 static bool replace_file(const char *path, const char *bytes, size_t size,
                          struct store_error *error)
 {
@@ -101,7 +76,7 @@ static bool replace_file(const char *path, const char *bytes, size_t size,
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_system(error, "cannot write %s", temporary);
-    bool fine = write_all(fd, bytes, size) && fsync(fd) == 0;
+    bool fine = files_write(fd, bytes, size) && fsync(fd) == 0;
     if (!fine)
         error_system(error, "cannot write %s", temporary);
     close(fd);
@@ -112,18 +87,13 @@ static bool replace_file(const char *path, const char *bytes, size_t size,
     return fine;
 }
 
-static bool make_folder(const char *path, struct store_error *error)
-{
-    return mkdir(path, 0755) == 0 || errno == EEXIST || error_system(error, "cannot make %s", path);
-}
-
 bool publish_to_folder(const struct publish_plan *plan, const char *folder,
                        struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *index = arena_format(&arena, "%s/index", folder);
     const char *segments = arena_format(&arena, "%s/" INDEX_SEGMENTS_FOLDER, folder);
-    if (!make_folder(index, error) || !make_folder(segments, error))
+    if (!files_make_folders(segments, error))
         return false;
     for (size_t i = 0; i < plan->count; i++) {
         const struct repository_file *file = &plan->files[i];
@@ -136,7 +106,8 @@ bool publish_to_folder(const struct publish_plan *plan, const char *folder,
         if (!plan->files[i].bytes && unlink(path) && errno != ENOENT)
             return error_system(error, "cannot remove %s", path);
     }
-    return sync_folder(segments, error) && sync_folder(index, error);
+    return (files_sync_folder(segments) && files_sync_folder(index)) ||
+           error_system(error, "cannot sync %s", index);
 }
 
 bool publish_to_commit(const struct publish_plan *plan, const struct source *source,

@@ -50,19 +50,10 @@ static void complain(struct rebuilding *work, const char *path, const char *mess
         work->options->complain(work->options->context, path, message);
 }
 
-static void make_key(const char *run_id, size_t size, char key[TABLE_KEY_MAX + 1])
-{
-    if (size > TABLE_KEY_MAX)
-        size = TABLE_KEY_MAX;
-    for (size_t i = 0; i < size; i++)
-        key[i] = run_id[i] >= 'A' && run_id[i] <= 'Z' ? (char)(run_id[i] + 'a' - 'A') : run_id[i];
-    key[size] = '\0';
-}
-
 static struct known *know(struct rebuilding *work, const struct js_value *run_id)
 {
     char key[TABLE_KEY_MAX + 1];
-    make_key(run_id->text, run_id->size, key);
+    table_run_key(run_id->text, run_id->size, key);
     struct table_item *item = table_find(&work->known, key);
     return (struct known *)(item ? item : table_add(&work->known, key));
 }
@@ -190,7 +181,7 @@ static void take_entry(void *context, const struct index_entry *entry)
 {
     struct rebuilding *work = context;
     char key[TABLE_KEY_MAX + 1];
-    make_key(entry->run_id->text, entry->run_id->size, key);
+    table_run_key(entry->run_id->text, entry->run_id->size, key);
     const struct known *known = (const struct known *)table_find(&work->known, key);
     if (known && known->has_file)
         return;
@@ -257,6 +248,17 @@ static void end(struct rebuilding *work)
     free(work->files);
 }
 
+/* Only this is done under the lock: reading takes long, and a service commits meanwhile. */
+static bool publish_locked(const struct publish_plan *plan, const struct rebuild_options *options,
+                           const struct source *source, struct rebuild_result *result, bool *moved,
+                           struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    return lock_take(source->repository->path, LOCK_COMMIT, lock_wait_long, NULL, &lock, error) &&
+           publish_to_commit(plan, source, &options->author, result->runs, result->commit, moved,
+                             error);
+}
+
 static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
                                            const struct source *source, const char *folder,
                                            struct rebuild_result *result, bool *moved,
@@ -272,8 +274,7 @@ static enum rebuild_outcome rebuild_source(const struct rebuild_options *options
     result->changed = plan.count > 0;
     if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {
         bool fine = folder ? publish_to_folder(&plan, folder, error)
-                           : publish_to_commit(&plan, source, &options->author, result->runs,
-                                               result->commit, moved, error);
+                           : publish_locked(&plan, options, source, result, moved, error);
         if (!fine)
             outcome = REBUILD_FAILED;
     }
@@ -286,9 +287,6 @@ static enum rebuild_outcome rebuild_bare(const struct rebuild_options *options,
                                          struct repository *repository,
                                          struct rebuild_result *result, struct store_error *error)
 {
-    struct lock lock LOCK_SCOPE = {-1};
-    if (!options->dry_run && !lock_take(repository->path, LOCK_COMMIT, true, &lock, error))
-        return REBUILD_FAILED;
     bool moved = true;
     enum rebuild_outcome outcome = REBUILD_FAILED;
     for (int i = 0; moved && i < TRIES; i++) {

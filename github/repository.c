@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "github/commit.h"
+#include "github/files.h"
 #include "github/guard.h"
 #include "github/lock.h"
 #include "github/tree.h"
@@ -90,6 +91,13 @@ bool repository_tip(struct repository *repository, git_oid *commit, struct store
     if (failed)
         return error_git(error, "cannot read %s of %s", repository->branch, repository->path);
     return true;
+}
+
+bool repository_descends(struct repository *repository, const git_oid *commit,
+                         const git_oid *earlier)
+{
+    return git_oid_equal(commit, earlier) ||
+           git_graph_descendant_of(repository->git, commit, earlier) == 1;
 }
 
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
@@ -228,23 +236,8 @@ static bool is_empty_folder(const char *path)
     return empty;
 }
 
-/* Makes PATH and what is above it. */
-static bool make_folders(const char *path, struct store_error *error)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    char *copy = arena_copy(&arena, path, strlen(path));
-    for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        if (mkdir(copy, 0755) && errno != EEXIST)
-            return error_system(error, "cannot make %s", copy);
-        *slash = '/';
-    }
-    if (mkdir(copy, 0755) && errno != EEXIST)
-        return error_system(error, "cannot make %s", copy);
-    return true;
-}
-
-/* Everything so far onto the disk: making a repository is rare, and git's own files are many. */
+/* Everything so far onto the disk: whoever made the repository may have been killed before he did
+ * that, or have copied it without; and git's own files are many. */
 static bool sync_everything(const char *path, struct store_error *error)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -375,11 +368,11 @@ bool repository_prepare(const char *path, const struct repository_author *author
     if (!exists) {
         if (!may_initialise(path)) /* ERROR says why it cannot be opened */
             return false;
-        if (!make_folders(path, error))
+        if (!files_make_folders(path, error))
             return false;
     }
     struct lock lock LOCK_SCOPE = {-1};
-    if (!lock_take(path, LOCK_COMMIT, true, &lock, error))
+    if (!lock_take(path, LOCK_COMMIT, lock_wait_long, NULL, &lock, error))
         return false;
     if (exists && !lock_clear_stale(path, LOCK_STALE_START_MS, error))
         return false;
@@ -392,7 +385,7 @@ bool repository_prepare(const char *path, const struct repository_author *author
     if (!make_object_folders(repository->path, error) ||
         !begin_history(repository, author, licence, error))
         return false;
-    if (!exists && !sync_everything(path, error))
+    if (!sync_everything(path, error))
         return false;
     *out = repository;
     repository = NULL;

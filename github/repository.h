@@ -21,7 +21,6 @@ struct repository {
     char *path;                         /* the git directory, without a final slash */
     char branch[REPOSITORY_BRANCH_MAX]; /* full name: what HEAD points to */
     struct tree_cache *trees;           /* of the commits that were made, tree.h */
-    bool unsynced;                      /* nothing is fsynced: for benchmarks that generate data */
 };
 
 struct repository_author {
@@ -45,6 +44,9 @@ enum repository_found { REPOSITORY_FAULT, REPOSITORY_ABSENT, REPOSITORY_FOUND };
 
 /* The commit at the tip. */
 bool repository_tip(struct repository *repository, git_oid *commit, struct store_error *error);
+/* Whether COMMIT is EARLIER or stands on it. False, too, when that cannot be told. */
+bool repository_descends(struct repository *repository, const git_oid *commit,
+                         const git_oid *earlier);
 /* The tree of COMMIT. */
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
                      struct store_error *error);

@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "github/catalogue.h"
 #include "github/dataset.h"
+#include "github/files.h"
 #include "github/history.h"
 #include "github/lock.h"
 #include "github/repository.h"
@@ -24,13 +24,6 @@ struct store {
     pthread_mutex_t read_mutex;
     struct repository *reader; /* its own handle, under read_mutex */
 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
-}
 
 static char *copy_text(const char *text)
 {
@@ -50,7 +43,7 @@ static bool open_parts(struct store *store, const struct store_options *options,
                             error))
         return false;
     const char *path = dataset->repository->path;
-    return lock_take(path, LOCK_SERVE, false, &store->serving, error) &&
+    return lock_take(path, LOCK_SERVE, NULL, NULL, &store->serving, error) &&
            repository_open(path, &store->reader, error) &&
            history_open(path, &store->history, error) && dataset_open(dataset, error) &&
            writer_start(dataset, options->queue_limit, &store->writer, error);
@@ -153,7 +146,7 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
                        struct run_state *state)
 {
     enum claim claim = catalogue_claim(store->catalogue, run_id, path, submitted_digest,
-                                       nonce_sha256, now_ms(), state);
+                                       nonce_sha256, files_wall_ms(), state);
     if (claim == CLAIM_DUPLICATE) { /* with what only store_find knows */
         struct run_state known;
         if (store_find(store, run_id, &known)) {
@@ -166,17 +159,25 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 
 void store_release(struct store *store, const char *run_id)
 {
-    catalogue_end_claim(store->catalogue, run_id, false);
+    struct change_result result = {.outcome = CHANGE_FAILED};
+    error_set(&result.error, "the submission of run %s was given up", run_id);
+    waiters_tell(catalogue_end_claim(store->catalogue, run_id, false), &result);
 }
 
 void store_commit(struct store *store, const struct change *change, change_done done, void *context)
 {
     struct pending *pending = pending_new(change, done, context);
+    catalogue_queued(store->catalogue, change);
     if (writer_queue(store->writer, pending))
         return;
-    catalogue_end_claim(store->catalogue, change->run_id, false);
+    pending->waiters = catalogue_end_claim(store->catalogue, change->run_id, false);
     pending->result.outcome = CHANGE_QUEUE_FULL;
     pending_finish(pending);
+}
+
+bool store_join(struct store *store, const char *run_id, change_done done, void *context)
+{
+    return catalogue_join(store->catalogue, run_id, done, context);
 }
 
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
@@ -202,10 +203,4 @@ void store_blob_free(struct store_blob *blob)
 {
     free(blob->data);
     blob->data = NULL;
-}
-
-void store_tip(struct store *store, char commit[COMMIT_HEX + 1])
-{
-    git_oid tip = writer_tip(store->writer);
-    git_oid_tostr(commit, COMMIT_HEX + 1, &tip);
 }

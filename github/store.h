@@ -43,7 +43,8 @@ struct store_options {
  * its index cannot be read whole or is missing where there are runs, its ledger chain is broken. */
 bool store_open(const struct store_options *options, struct store **store,
                 struct store_error *error);
-/* Commits what is queued, then stops. NULL is fine. */
+/* Commits what is queued, then stops. What another process keeps from being committed for 5 s
+ * fails. NULL is fine. */
 void store_close(struct store *store);
 
 /* True, and why in REASON, when the store cannot take a run now: the last commit failed, or
@@ -57,15 +58,17 @@ struct run_state {
     enum run_status status;
     char run_id[RUN_ID_MAX + 1]; /* as submitted; look-ups ignore case */
     char path[RUN_PATH_MAX + 1];
-    char digest[SHA256_HEX + 1]; /* of the published file */
+    char digest[SHA256_HEX + 1]; /* of the published file; empty between claim and store_commit */
     /* Empty for runs without a ledger line: the digest that the client sent, the commit that accepted it
-     * (empty while queued, too), the time of acceptance in ISO with ms. */
+     * (empty while queued, too), the time of acceptance in ISO with ms (empty between claim and
+     * store_commit). */
     char submitted_digest[SHA256_HEX + 1];
     char commit[COMMIT_HEX + 1];
     char at[32];
     uint64_t revision; /* seq of the last ledger event; 0 without one */
     int rules;
-    char *flags; /* JSON array of codes, malloc'ed; NULL when unknown */
+    char *flags; /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
+                    store_commit */
 };
 /* False when the run is unknown. The first question after a restart looks up the commit in the
  * history (a binary search by the ledger's seq, milliseconds once the list of commits has been
@@ -81,7 +84,7 @@ enum claim { CLAIM_GRANTED, CLAIM_NONCE_USED, CLAIM_DUPLICATE };
 enum claim store_claim(struct store *store, const char *run_id, const char *path,
                        const char *submitted_digest, const char nonce_sha256[SHA256_HEX + 1],
                        struct run_state *state);
-/* Gives run id and nonce back: the submission came to nothing. */
+/* Gives run id and nonce back: the submission came to nothing. Tells those who joined it. */
 void store_release(struct store *store, const char *run_id);
 
 /* One submission as a value that can be applied to any tip. All pointers are copied by
@@ -105,13 +108,15 @@ struct change {
 enum change_outcome {
     CHANGE_COMMITTED,
     CHANGE_DUPLICATE, /* another writer published this run id meanwhile */
-    CHANGE_FAILED,    /* nothing was written */
+    CHANGE_FAILED,    /* nothing was written; also when another process held the commit lock for
+                         30 s */
     CHANGE_QUEUE_FULL,
 };
 struct change_result {
     enum change_outcome outcome;
     char commit[COMMIT_HEX + 1];
     uint64_t seq;
+    char submitted_digest[SHA256_HEX + 1];
     struct store_error error; /* of CHANGE_FAILED */
 };
 typedef void (*change_done)(void *context, const struct change_result *result);
@@ -121,6 +126,18 @@ typedef void (*change_done)(void *context, const struct change_result *result);
  * when the queue is full. */
 void store_commit(struct store *store, const struct change *change, change_done done,
                   void *context);
+
+enum { JOIN_MAX = 64 };
+
+/* Joins the submission of a run that is in flight, that is, claimed and not ended: DONE is called
+ * exactly once, from the same thread and with the same result as the done of store_commit, after
+ * it. When the claim is released instead, it is called by store_release's thread with CHANGE_FAILED.
+ *
+ * False, DONE is never called: the run is not in flight any more (store_find says what became of
+ * it), or JOIN_MAX others have joined (store_find still says RUN_QUEUED). May be called between
+ * store_claim and store_commit of the first. Whoever answers CLAIM_DUPLICATE with it compares
+ * SUBMITTED_DIGEST (of change_result), which is that of the submission that was joined. */
+bool store_join(struct store *store, const char *run_id, change_done done, void *context);
 
 struct store_blob {
     char id[BLOB_HEX + 1];
@@ -132,7 +149,5 @@ struct store_blob {
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error);
 void store_blob_free(struct store_blob *blob);
-/* The commit at the tip as hex, for cache keys. */
-void store_tip(struct store *store, char commit[COMMIT_HEX + 1]);
 
 #endif

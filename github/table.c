@@ -22,6 +22,17 @@ static struct table_item **slot_of(const struct table *table, uint64_t hash)
     return &table->slots[(hash >> 20) & (table->room - 1)];
 }
 
+void table_run_key(const char *run_id, size_t size, char key[TABLE_KEY_MAX + 1])
+{
+    if (size > TABLE_KEY_MAX)
+        size = TABLE_KEY_MAX;
+    for (size_t i = 0; i < size; i++) {
+        char c = run_id[i];
+        key[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    key[size] = '\0';
+}
+
 void table_begin(struct table *table, size_t record_size,
                  void (*discard)(struct table_item *record))
 {

@@ -9,6 +9,11 @@
 
 enum { TABLE_KEY_MAX = 64 };
 
+/* The key of a run: its id in lower case, since ids are compared without case (spec 03, "Paths").
+ * They are ASCII (spec 02, shape); what else an archive may hold is compared byte by byte. What is
+ * beyond TABLE_KEY_MAX bytes is cut off. */
+void table_run_key(const char *run_id, size_t size, char key[TABLE_KEY_MAX + 1]);
+
 struct table_item {
     struct table_item *next; /* in the same slot */
     uint64_t hash;

@@ -4,11 +4,13 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "github/commit.h"
 #include "github/lock.h"
+#include "github/loose.h"
 #include "github/repository.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
@@ -142,6 +144,80 @@ START_TEST(repository__commits_on_the_tip_only)
 }
 END_TEST
 
+/* Counts, for libgit2 does not ask whether a file is on the disk. */
+static unsigned synced_files, synced_systems;
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    synced_files++;
+    return (int)syscall(SYS_fsync, fd);
+}
+__attribute__((visibility("default"))) int syncfs(int fd)
+{
+    synced_systems++;
+    return (int)syscall(SYS_syncfs, fd);
+}
+
+static git_oid write_object(const char *text, enum loose_packing packing)
+{
+    git_oid id;
+    ck_assert_msg(
+        loose_write(repository, GIT_OBJECT_BLOB, text, strlen(text), packing, &id, &error), "%s",
+        error.message);
+    return id;
+}
+
+START_TEST(loose__takes_over_only_the_very_object)
+{
+    static const char text[] = "what an object holds, what an object holds, what an object holds";
+    char name[64], hex[GIT_OID_HEXSZ + 1];
+    struct buffer sound BUFFER_SCOPE = {0};
+    struct buffer stored BUFFER_SCOPE = {0};
+    ck_assert(prepare("data"));
+    git_oid id = write_object(text, LOOSE_DEFLATED);
+    git_oid_tostr(hex, sizeof hex, &id);
+    snprintf(name, sizeof name, "data/objects/%.2s/%s", hex, hex + 2);
+    scratch_read(scratch_path(name), &sound);
+    /* empty, cut, longer, another object: replaced */
+    for (size_t size = 0; size <= sound.size + 1; size++) {
+        if (size == sound.size)
+            continue;
+        struct buffer damaged BUFFER_SCOPE = {0};
+        buffer_add(&damaged, sound.data, size < sound.size ? size : sound.size);
+        if (size > sound.size)
+            damaged.data[sound.size / 2] ^= 1;
+        unlink(scratch_path(name));
+        scratch_write(scratch_path(name), damaged.size ? damaged.data : "", damaged.size);
+        write_object(text, LOOSE_DEFLATED);
+        struct buffer now BUFFER_SCOPE = {0};
+        scratch_read(scratch_path(name), &now);
+        ck_assert_uint_eq(now.size, sound.size);
+        ck_assert_mem_eq(now.data, sound.data, now.size);
+    }
+    /* packed otherwise, but the same: kept, and synced like its folder */
+    unlink(scratch_path(name));
+    write_object(text, LOOSE_STORED);
+    struct stat before, after;
+    ck_assert_int_eq(stat(scratch_path(name), &before), 0);
+    synced_files = 0;
+    write_object(text, LOOSE_DEFLATED);
+    ck_assert_uint_eq(synced_files, 2);
+    ck_assert_int_eq(stat(scratch_path(name), &after), 0);
+    ck_assert_uint_eq(after.st_ino, before.st_ino);
+    ck_assert_int_eq(scratch_shell(NULL, "git -C %s fsck --strict --full", scratch_path("data")),
+                     0);
+}
+END_TEST
+
+START_TEST(repository__is_on_the_disk_before_it_is_used)
+{
+    ck_assert(prepare("data"));
+    ck_assert_uint_eq(synced_systems, 1);
+    /* its maker may have been killed before that, or did not care */
+    ck_assert(prepare("data"));
+    ck_assert_uint_eq(synced_systems, 2);
+}
+END_TEST
+
 static void *drop_lock(void *path)
 {
     struct timespec pause = {.tv_nsec = 300000000};
@@ -185,14 +261,33 @@ START_TEST(lock__removes_old_git_locks_at_once_and_waits_for_young_ones)
 }
 END_TEST
 
+START_TEST(lock__leaves_alone_what_a_living_gc_may_hold)
+{
+    static const char *const names[] = {"data/packed-refs.lock", "data/config.lock"};
+    ck_assert(prepare("data"));
+    for (size_t i = 0; i < 2; i++)
+        scratch_write(scratch_path(names[i]), "", 0);
+    double start = now_ms();
+    ck_assert(prepare("data"));
+    ck_assert(now_ms() - start < 900); /* nobody waits for them */
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(access(scratch_path(names[i]), F_OK), 0);
+        scratch_shell(NULL, "touch -d '11 seconds ago' %s", scratch_path(names[i]));
+    }
+    ck_assert(prepare("data"));
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_ne(access(scratch_path(names[i]), F_OK), 0);
+}
+END_TEST
+
 START_TEST(lock__is_held_by_one_and_dies_with_it)
 {
     struct lock first = {-1}, second = {-1};
     const char *folder = scratch_path(".");
-    ck_assert(lock_take(folder, LOCK_SERVE, false, &first, &error));
-    ck_assert(!lock_take(folder, LOCK_SERVE, false, &second, &error));
+    ck_assert(lock_take(folder, LOCK_SERVE, NULL, NULL, &first, &error));
+    ck_assert(!lock_take(folder, LOCK_SERVE, NULL, NULL, &second, &error));
     lock_drop(&first);
-    ck_assert(lock_take(folder, LOCK_SERVE, false, &second, &error));
+    ck_assert(lock_take(folder, LOCK_SERVE, NULL, NULL, &second, &error));
     lock_drop(&second);
     lock_drop(&second);
 }
@@ -216,8 +311,11 @@ Suite *test_suite(void)
         repository__is_finished_when_its_maker_was_killed,
         repository__turns_an_empty_one_to_main_and_keeps_other_branches,
         repository__commits_on_the_tip_only,
+        loose__takes_over_only_the_very_object,
+        repository__is_on_the_disk_before_it_is_used,
         repository__waits_for_a_git_that_holds_its_lock,
         lock__removes_old_git_locks_at_once_and_waits_for_young_ones,
+        lock__leaves_alone_what_a_living_gc_may_hold,
         lock__is_held_by_one_and_dies_with_it,
         repository__probes_the_disk,
     };

@@ -6,6 +6,7 @@
 #include "github/tree.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
+#include "tests/support/unsynced.h"
 
 enum { ROUNDS = 300, EDITS_MAX = 40 };
 
@@ -17,7 +18,7 @@ static void begin(void)
 {
     scratch_begin();
     ck_assert(repository_prepare(scratch_path("data"), &author, NULL, &repository, &error));
-    repository->unsynced = true;
+    unsynced(true);
 }
 
 static void end(void)
@@ -104,7 +105,6 @@ START_TEST(tree__agrees_with_libgit2_on_random_edits)
         if (round % 50 == 49) { /* without what is in memory */
             repository_close(repository);
             ck_assert(repository_open(scratch_path("data"), &repository, &error));
-            repository->unsynced = true;
         }
     }
 }

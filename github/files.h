@@ -1,0 +1,20 @@
+/* What several rooms do with the file system and the clock. Any thread may call. */
+#ifndef BENCHLEDGER_GITHUB_FILES_H
+#define BENCHLEDGER_GITHUB_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "github/error.h"
+
+/* All of BYTES, also when the kernel takes them in parts. False: errno says why. */
+bool files_write(int fd, const char *bytes, size_t size);
+/* Makes the names in the folder at PATH durable. False: errno says why. */
+bool files_sync_folder(const char *path);
+/* Makes the folder at PATH and what is above it. */
+bool files_make_folders(const char *path, struct store_error *error);
+
+/* The wall clock, since 1970. */
+double files_wall_ms(void);
+
+#endif
