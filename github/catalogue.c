@@ -1,5 +1,6 @@
 #include "github/catalogue.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,6 +202,12 @@ static double read_time(const char *text, size_t size, double now_ms)
     return (double)timegm(&tm) * 1e3 + ms;
 }
 
+/* 0 for what is no version of the rules. */
+static int read_rules(double number)
+{
+    return number >= 0 && number <= INT_MAX ? (int)number : 0;
+}
+
 static void copy_string(char *field, size_t room, const struct js_value *string)
 {
     if (string)
@@ -209,7 +216,7 @@ static void copy_string(char *field, size_t room, const struct js_value *string)
 
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms)
 {
-    if (!line->run_id)
+    if (!line->known)
         return;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, line->run_id->text, line->run_id->size);
@@ -219,7 +226,7 @@ void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line,
         set_text(&run->path, line->path->text, line->path->size);
     copy_string(run->digest, sizeof run->digest, line->digest);
     if (line->rules)
-        run->rules = (int)line->rules->number;
+        run->rules = read_rules(line->rules->number);
     if (line->flags) {
         struct buffer flags = {0};
         js_print(line->document, line->flags, &flags);
@@ -272,6 +279,8 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
 void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
                       const char *path, size_t path_size)
 {
+    if (!run_id_size || run_id_size > RUN_ID_MAX || path_size > RUN_PATH_MAX)
+        return;
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, run_id, run_id_size);
     hold(catalogue, run);

@@ -23,12 +23,14 @@ struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue *catalogue); /* NULL is fine */
 
 /* A ledger line, in the order of the ledger. NOW_MS (since 1970): spent nonces that are too old to
- * be presented again are passed over. A run keeps what the last line that had it said. */
+ * be presented again are passed over. A run keeps what the last line that had it said. Events that
+ * are not known are passed over. */
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms);
 /* The same for an event that was appended by ourselves. */
 void catalogue_event(struct catalogue *catalogue, const struct ledger_event *event, uint64_t seq,
                      const char *commit, double now_ms);
-/* A run that the index lists; nothing new when the ledger has it. */
+/* A run that the index lists; nothing new when the ledger has it. Passed over when nobody could ask
+ * for its id. */
 void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
                       const char *path, size_t path_size);
 /* The runs follow again, all of them, or LISTED_ONLY those that no ledger line names; once they are

@@ -6,7 +6,6 @@
 #include "github/commit.h"
 #include "github/files.h"
 #include "github/load.h"
-#include "github/lock.h"
 #include "github/tree.h"
 #include "validator/arena.h"
 
@@ -372,9 +371,6 @@ static enum repository_result apply(struct dataset *dataset, struct pending *bat
 
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error)
 {
-    struct lock lock LOCK_SCOPE = {-1};
-    if (!lock_take(dataset->repository->path, LOCK_COMMIT, true, &lock, error))
-        return false;
     enum repository_result result = REPOSITORY_MOVED;
     for (int i = 0; result == REPOSITORY_MOVED && i < APPLY_TRIES; i++)
         result = apply(dataset, batch, error);

@@ -42,7 +42,7 @@ void dataset_close(struct dataset *dataset);
  * then stay at the tip that they knew, which no commit can be built on until this succeeds. */
 bool dataset_refresh(struct dataset *dataset, struct store_error *error);
 
-/* One commit with every change of BATCH whose run the dataset does not hold, applied again when the
+/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does not hold, applied again when the
  * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
  * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "github/store.h"
 #include "validator/arena.h"
 
 struct ledger_day {
@@ -100,6 +101,51 @@ static const struct js_value *typed(const struct js_value *root, const char *nam
     return value && value->type == type ? value : NULL;
 }
 
+static bool is_known(const struct js_value *event)
+{
+    static const char *const events[] = {"accept", "decide", "withdraw", "redact"};
+    for (size_t i = 0; event && i < sizeof events / sizeof *events; i++)
+        if (js_equals(event, events[i]))
+            return true;
+    return false;
+}
+
+/* The rest of the file name is looked at by whoever looks the file up. */
+static bool is_run_path(const struct js_value *path)
+{
+    static const char *const folders[] = {"runs/", "quarantine/", "withdrawn/"};
+    static const char end[] = ".json", months[] = "dddd/dd/";
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t before = strlen(folders[i]), month = sizeof months - 1, after = sizeof end - 1;
+        if (path->size > RUN_PATH_MAX || path->size <= before + month + after ||
+            memcmp(path->text, folders[i], before) ||
+            memcmp(path->text + path->size - after, end, after) ||
+            memchr(path->text + before + month, '/', path->size - before - month))
+            continue;
+        bool fine = true;
+        for (size_t k = 0; k < month; k++) {
+            char c = path->text[before + k];
+            fine = fine && (months[k] == 'd' ? c >= '0' && c <= '9' : c == '/');
+        }
+        return fine;
+    }
+    return false;
+}
+
+/* A line of ours about something that cannot be a run is nothing that we wrote: what it means for
+ * the runs and nonces that we know cannot be told. */
+static bool names_run(const struct ledger_line *line, const char **problem)
+{
+    const struct js_value *run_id = line->run_id;
+    *problem = "has no runId that a run could have";
+    if (!run_id || !run_id->size || run_id->size > RUN_ID_MAX ||
+        memchr(run_id->text, '\0', run_id->size))
+        return false;
+    *problem = "has a path that no run could have";
+    return !line->path ||
+           (is_run_path(line->path) && !memchr(line->path->text, '\0', line->path->size));
+}
+
 static bool read_line(struct ledger *ledger, const char *text, size_t size, ledger_tell tell,
                       void *context, const char **problem)
 {
@@ -116,10 +162,8 @@ static bool read_line(struct ledger *ledger, const char *text, size_t size, ledg
     *problem = "does not hold the SHA-256 of the line before it";
     if (!js_equals(js_get(root, "prev"), ledger->last))
         return false;
-    ledger->seq++;
-    sha256_hex(text, size, ledger->last);
     struct ledger_line line = {
-        .seq = ledger->seq,
+        .seq = ledger->seq + 1,
         .document = &document,
         .at = typed(root, "at", JS_STRING),
         .event = typed(root, "event", JS_STRING),
@@ -131,6 +175,11 @@ static bool read_line(struct ledger *ledger, const char *text, size_t size, ledg
         .flags = typed(root, "flags", JS_ARRAY),
         .nonce_sha256 = typed(root, "nonceSha256", JS_STRING),
     };
+    line.known = is_known(line.event);
+    if (line.known && !names_run(&line, problem))
+        return false;
+    ledger->seq++;
+    sha256_hex(text, size, ledger->last);
     if (tell)
         tell(context, &line);
     return true;

@@ -26,10 +26,13 @@ struct ledger_event {
     const char *nonce_sha256, *by;
 };
 
-/* A line that was read. Values are strings (rules a number, flags an array), NULL when absent:
- * later versions add events and keys, and what is not known is passed over. */
+/* A line that was read. Values are strings (rules a number, flags an array), NULL when absent or of
+ * another type: later versions add events and keys, and what is not known is passed over. When
+ * KNOWN, the event is one of ours: RUN_ID is then there, and it and PATH, if there, are such as a
+ * run has. */
 struct ledger_line {
     uint64_t seq;
+    bool known;
     const struct js_document *document;
     const struct js_value *at, *event, *run_id, *path, *digest, *submitted_digest, *rules, *flags,
         *nonce_sha256;
@@ -56,7 +59,7 @@ void ledger_copy(struct ledger *ledger, const struct ledger *other);
 
 /* Reads a day file, or more of the newest one: BYTES is the whole file and must begin with what is
  * known of it. Lines that are new are told in order (TELL may be NULL) and settled. False when the
- * chain breaks. */
+ * chain breaks, or a line of ours names no run. */
 bool ledger_read(struct ledger *ledger, const char *day, const char *bytes, size_t size,
                  ledger_tell tell, void *context, struct store_error *error);
 /* Whether BYTES, a newer form of the newest day file, begin with what is known of it. */

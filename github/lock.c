@@ -16,26 +16,52 @@
 
 enum { POLL_MS = 20, FOLDER_DEPTH_MAX = 8 };
 
-bool lock_take(const char *folder, const char *name, bool wait, struct lock *lock,
-               struct store_error *error)
+static void sleep_ms(int ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+static double monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+bool lock_wait_long(void *context, double waited_ms)
+{
+    (void)context;
+    return waited_ms < LOCK_WAIT_MS;
+}
+
+bool lock_take(const char *folder, const char *name, lock_wait wait, void *context,
+               struct lock *lock, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *path = arena_format(&arena, "%s/%s", folder, name);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_system(error, "cannot open lock file %s", path);
-    int failed;
-    do
-        failed = flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
-    while (failed && errno == EINTR);
-    if (failed) {
-        if (errno == EWOULDBLOCK)
-            error_set(error, "%s is held by another process: only one may serve this dataset",
-                      path);
-        else
-            error_system(error, "cannot lock %s", path);
+    double start = monotonic_ms();
+    while (flock(fd, LOCK_EX | LOCK_NB)) {
+        int problem = errno;
+        double waited = monotonic_ms() - start;
+        if (problem == EINTR)
+            continue;
+        if (problem == EWOULDBLOCK && wait && wait(context, waited)) {
+            sleep_ms(POLL_MS);
+            continue;
+        }
         close(fd);
-        return false;
+        errno = problem;
+        if (problem != EWOULDBLOCK)
+            return error_system(error, "cannot lock %s", path);
+        if (!wait)
+            return error_set(
+                error, "%s is held by another process: only one may serve this dataset", path);
+        return error_set(error, "%s is held by another process, after %.0f s still", path,
+                         waited / 1e3);
     }
     lock->fd = fd;
     return true;
@@ -46,12 +72,6 @@ void lock_drop(struct lock *lock)
     if (lock->fd >= 0)
         close(lock->fd);
     lock->fd = -1;
-}
-
-static void sleep_ms(int ms)
-{
-    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&pause, NULL);
 }
 
 static double age_ms(const struct stat *status)
@@ -76,6 +96,12 @@ static bool clear_one(const char *path, int limit_ms, struct store_error *error)
     return true;
 }
 
+/* One that no commit needs. */
+static bool clear_other(const char *path, const struct stat *status, struct store_error *error)
+{
+    return age_ms(status) < LOCK_STALE_OTHER_MS || clear_one(path, 0, error);
+}
+
 static bool is_lock_name(const char *name)
 {
     size_t size = strlen(name);
@@ -98,13 +124,18 @@ static bool clear_folder(const char *folder, int depth, int limit_ms, struct sto
             continue;
         if (S_ISDIR(status.st_mode) && depth > 0)
             fine = clear_folder(path, depth - 1, limit_ms, error);
-        else if (S_ISREG(status.st_mode) && is_lock_name(item->d_name))
+        else if (!S_ISREG(status.st_mode) || !is_lock_name(item->d_name))
+            continue;
+        else if (depth > 0 || !strcmp(item->d_name, "HEAD.lock"))
             fine = clear_one(path, limit_ms, error);
+        else
+            fine = clear_other(path, &status, error);
     }
     closedir(handle);
     return fine;
 }
 
+/* Beside HEAD there is no reference at depth 0. */
 bool lock_clear_stale(const char *folder, int limit_ms, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};

@@ -248,6 +248,17 @@ static void end(struct rebuilding *work)
     free(work->files);
 }
 
+/* Only this is done under the lock: reading takes long, and a service commits meanwhile. */
+static bool publish_locked(const struct publish_plan *plan, const struct rebuild_options *options,
+                           const struct source *source, struct rebuild_result *result, bool *moved,
+                           struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    return lock_take(source->repository->path, LOCK_COMMIT, lock_wait_long, NULL, &lock, error) &&
+           publish_to_commit(plan, source, &options->author, result->runs, result->commit, moved,
+                             error);
+}
+
 static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
                                            const struct source *source, const char *folder,
                                            struct rebuild_result *result, bool *moved,
@@ -263,8 +274,7 @@ static enum rebuild_outcome rebuild_source(const struct rebuild_options *options
     result->changed = plan.count > 0;
     if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {
         bool fine = folder ? publish_to_folder(&plan, folder, error)
-                           : publish_to_commit(&plan, source, &options->author, result->runs,
-                                               result->commit, moved, error);
+                           : publish_locked(&plan, options, source, result, moved, error);
         if (!fine)
             outcome = REBUILD_FAILED;
     }
@@ -277,9 +287,6 @@ static enum rebuild_outcome rebuild_bare(const struct rebuild_options *options,
                                          struct repository *repository,
                                          struct rebuild_result *result, struct store_error *error)
 {
-    struct lock lock LOCK_SCOPE = {-1};
-    if (!options->dry_run && !lock_take(repository->path, LOCK_COMMIT, true, &lock, error))
-        return REBUILD_FAILED;
     bool moved = true;
     enum rebuild_outcome outcome = REBUILD_FAILED;
     for (int i = 0; moved && i < TRIES; i++) {

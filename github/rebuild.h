@@ -1,8 +1,9 @@
 /* Making a dataset's index from its run files: the engine of `benchledger index` (spec 03,
  * "Rebuild").
  *
- * The dataset is a bare repository (the result is committed, under the commit lock), a work tree or
- * a plain folder (files are replaced atomically, the manifest last). One thread. */
+ * The dataset is a bare repository (the result is committed; only that is done under the commit
+ * lock, and all is read again when the tip moved meanwhile), a work tree or a plain folder (files are
+ * replaced atomically, the manifest last). One thread. */
 #ifndef BENCHLEDGER_GITHUB_REBUILD_H
 #define BENCHLEDGER_GITHUB_REBUILD_H
 

@@ -43,7 +43,7 @@ static bool open_parts(struct store *store, const struct store_options *options,
                             error))
         return false;
     const char *path = dataset->repository->path;
-    return lock_take(path, LOCK_SERVE, false, &store->serving, error) &&
+    return lock_take(path, LOCK_SERVE, NULL, NULL, &store->serving, error) &&
            repository_open(path, &store->reader, error) &&
            history_open(path, &store->history, error) && dataset_open(dataset, error) &&
            writer_start(dataset, options->queue_limit, &store->writer, error);

@@ -43,7 +43,8 @@ struct store_options {
  * its index cannot be read whole or is missing where there are runs, its ledger chain is broken. */
 bool store_open(const struct store_options *options, struct store **store,
                 struct store_error *error);
-/* Commits what is queued, then stops. NULL is fine. */
+/* Commits what is queued, then stops. What another process keeps from being committed for 5 s
+ * fails. NULL is fine. */
 void store_close(struct store *store);
 
 /* True, and why in REASON, when the store cannot take a run now: the last commit failed, or
@@ -107,7 +108,8 @@ struct change {
 enum change_outcome {
     CHANGE_COMMITTED,
     CHANGE_DUPLICATE, /* another writer published this run id meanwhile */
-    CHANGE_FAILED,    /* nothing was written */
+    CHANGE_FAILED,    /* nothing was written; also when another process held the commit lock for
+                         30 s */
     CHANGE_QUEUE_FULL,
 };
 struct change_result {

@@ -5,10 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "github/lock.h"
 #include "validator/arena.h"
 
 /* A batch is one commit: large enough to share its cost, small enough that nobody waits long. */
 enum { BATCH_CHANGES = 256, BATCH_BYTES = 64 << 20, POLL_SECONDS = 1 };
+/* After writer_stop, how long in all others may keep us from committing what is queued. */
+enum { STOP_LOCK_MS = 5000 };
 
 struct writer {
     pthread_t thread;
@@ -18,6 +21,7 @@ struct writer {
     struct pending *first, **last;
     size_t count, limit;
     bool stopping;
+    struct timespec stopped; /* when that was said */
     bool failed;
     struct store_error reason;
     git_oid tip;
@@ -74,7 +78,24 @@ static void commit_singly(struct writer *writer, struct pending *batch)
     }
 }
 
-static void commit_batch(struct writer *writer, struct pending *batch)
+static double since_ms(const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) * 1e3 + (double)(now.tv_nsec - then->tv_nsec) / 1e6;
+}
+
+/* Whoever asks us to stop shall not wait for whoever holds the lock. */
+static bool wait_on(void *context, double waited_ms)
+{
+    struct writer *writer = context;
+    pthread_mutex_lock(&writer->mutex);
+    bool late = writer->stopping && since_ms(&writer->stopped) >= STOP_LOCK_MS;
+    pthread_mutex_unlock(&writer->mutex);
+    return !late && lock_wait_long(NULL, waited_ms);
+}
+
+static void commit_locked(struct writer *writer, struct pending *batch)
 {
     struct store_error error = {""};
     bool fine = dataset_commit(writer->dataset, batch, &error);
@@ -88,6 +109,18 @@ static void commit_batch(struct writer *writer, struct pending *batch)
         finish_all(batch);
     else
         fail_all(writer, batch, &error);
+}
+
+static void commit_batch(struct writer *writer, struct pending *batch)
+{
+    struct store_error error = {""};
+    struct lock lock LOCK_SCOPE = {-1};
+    if (lock_take(writer->dataset->repository->path, LOCK_COMMIT, wait_on, writer, &lock, &error)) {
+        commit_locked(writer, batch);
+        return;
+    }
+    note(writer, false, &error);
+    fail_all(writer, batch, &error);
 }
 
 /* Nothing to commit: have others committed? Does the disk take files again? */
@@ -169,6 +202,7 @@ void writer_stop(struct writer *writer)
         return;
     pthread_mutex_lock(&writer->mutex);
     writer->stopping = true;
+    clock_gettime(CLOCK_MONOTONIC, &writer->stopped);
     pthread_cond_signal(&writer->wake);
     pthread_mutex_unlock(&writer->mutex);
     pthread_join(writer->thread, NULL);

@@ -12,7 +12,8 @@ struct writer;
  * in store.h. */
 bool writer_start(struct dataset *dataset, size_t queue_limit, struct writer **writer,
                   struct store_error *error);
-/* Commits what is queued, ends the thread. NULL is fine. */
+/* Commits what is queued, ends the thread. While another process keeps the commit lock, that is tried
+ * for 5 s in all; what is left has then failed. NULL is fine. */
 void writer_stop(struct writer *writer);
 
 /* Takes PENDING over. False when the queue is full: PENDING is then still the caller's. Any

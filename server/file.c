@@ -1,36 +1,43 @@
 #include "server/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { READ_STEP = 65536 };
 
-bool file_read_stream(FILE *stream, size_t most, struct buffer *text)
+bool file_read_all(int fd, size_t most, struct buffer *text)
 {
     struct stat status;
-    size_t got, step = READ_STEP;
+    size_t step = READ_STEP;
     /* The size that the system tells of a file is only a hint. */
-    if (fstat(fileno(stream), &status) == 0 && status.st_size > 0 && (size_t)status.st_size < most)
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && (size_t)status.st_size < most)
         step = (size_t)status.st_size + 1;
-    do {
-        got = fread(buffer_reserve(text, step), 1, step, stream);
-        text->size += got;
+    for (;;) {
+        ssize_t got = read(fd, buffer_reserve(text, step), step);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got > 0)
+            text->size += (size_t)got;
+        if (text->size > most) {
+            errno = EFBIG;
+            return false;
+        }
         step = READ_STEP;
-    } while (got && text->size <= most);
-    if (text->size > most)
-        errno = EFBIG;
-    return !ferror(stream) && text->size <= most;
+    }
 }
 
 bool file_read(const char *path, size_t most, struct buffer *text)
 {
-    FILE *stream = fopen(path, "rbe");
-    if (!stream)
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    setvbuf(stream, NULL, _IONBF, 0); /* it is read in one piece */
-    bool read = file_read_stream(stream, most, text);
+    bool whole = file_read_all(fd, most, text);
     int problem = errno;
-    fclose(stream);
+    close(fd);
     errno = problem;
-    return read;
+    return whole;
 }

@@ -12,12 +12,25 @@
 struct arena_block;
 struct arena {
     struct arena_block *newest; /* zero-initialised is an empty arena */
-    size_t used, room;          /* of the newest block */
-    size_t total;               /* bytes taken from the system */
+    char *data;                 /* of the newest block */
+    size_t used, room;
+    size_t total; /* bytes taken from the system */
 };
 
-/* SIZE bytes, 16-byte aligned, not cleared. */
-void *arena_take(struct arena *arena, size_t size);
+/* Out of line: SIZE bytes (a multiple of ARENA_ALIGNMENT) from a new block. */
+enum { ARENA_ALIGNMENT = 16 };
+void *arena_grow(struct arena *arena, size_t size);
+
+/* SIZE bytes, aligned to ARENA_ALIGNMENT, not cleared. */
+static inline void *arena_take(struct arena *arena, size_t size)
+{
+    size = (size + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    if (size > arena->room - arena->used)
+        return arena_grow(arena, size);
+    arena->used += size;
+    return arena->data + arena->used - size;
+}
+
 /* COUNT items of SIZE bytes, cleared. */
 void *arena_clear_take(struct arena *arena, size_t count, size_t size);
 /* A copy of TEXT with a final NUL. */

@@ -22,14 +22,10 @@ static inline char *buffer_reserve(struct buffer *buffer, size_t size)
     return buffer->data + buffer->size;
 }
 
-/* Keys and numbers are short: two overlapping moves of a fixed size are cheaper than a call. */
-static inline void buffer_add(struct buffer *buffer, const void *data, size_t size)
+/* Copies SIZE bytes and returns the place behind them. Keys and numbers are short: two overlapping moves of a
+ * fixed size are cheaper than a call. */
+static inline char *copy_bytes(char *at, const char *from, size_t size)
 {
-    if (size == 0)
-        return;
-    char *at = buffer_reserve(buffer, size);
-    const char *from = data;
-    buffer->size += size;
     if (size > 32) {
         memcpy(at, from, size);
     } else if (size >= 16) {
@@ -45,6 +41,15 @@ static inline void buffer_add(struct buffer *buffer, const void *data, size_t si
         for (size_t i = 0; i < size; i++)
             at[i] = from[i];
     }
+    return at + size;
+}
+
+static inline void buffer_add(struct buffer *buffer, const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    copy_bytes(buffer_reserve(buffer, size), data, size);
+    buffer->size += size;
 }
 
 void buffer_text(struct buffer *buffer, const char *text);

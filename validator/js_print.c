@@ -19,6 +19,25 @@ const struct js_value *js_get_sized(const struct js_value *object, const char *n
     return NULL;
 }
 
+/* Names have no NUL, keys may: a key that goes on behind one is another. */
+static bool is_named(const struct js_value *key, const char *name)
+{
+    uint32_t at = 0;
+    while (at < key->size && name[at] && key->text[at] == name[at])
+        at++;
+    return at == key->size && !name[at];
+}
+
+const struct js_value *js_get(const struct js_value *object, const char *name)
+{
+    if (!object || object->type != JS_OBJECT)
+        return NULL;
+    for (uint32_t i = 0; i < object->size; i++)
+        if (is_named(&object->members[i].key, name))
+            return &object->members[i].value;
+    return NULL;
+}
+
 bool js_equals(const struct js_value *value, const char *text)
 {
     return value && value->type == JS_STRING && value->size == strlen(text) &&
@@ -169,6 +188,23 @@ static void print_scalar(const struct js_document *document, const struct js_val
         print_number(value->number, out);
 }
 
+/* A plain key and a number that keeps its token: nearly all members of a trace. False when it is another. */
+static bool print_token_member(const struct js_document *document, const struct js_member *member,
+                               struct buffer *out)
+{
+    const struct js_value *key = &member->key, *value = &member->value;
+    if (!(key->flags & JS_PLAIN) || value->type != JS_NUMBER || !(value->flags & JS_TOKEN))
+        return false;
+    char *start = buffer_reserve(out, key->size + (size_t)value->token_size + 3), *at = start;
+    *at++ = '"';
+    at = copy_bytes(at, key->text, key->size);
+    *at++ = '"';
+    *at++ = ':';
+    at = copy_bytes(at, document->text + value->size, value->token_size);
+    out->size += (size_t)(at - start);
+    return true;
+}
+
 void js_print(const struct js_document *document, const struct js_value *value, struct buffer *out)
 {
     if (value->type < JS_ARRAY) {
@@ -180,11 +216,13 @@ void js_print(const struct js_document *document, const struct js_value *value, 
     for (uint32_t i = 0; i < value->size; i++) {
         if (i)
             buffer_byte(out, ',');
-        if (object) {
+        if (!object) {
+            js_print(document, &value->items[i], out);
+        } else if (!print_token_member(document, &value->members[i], out)) {
             print_text(&value->members[i].key, out);
             buffer_byte(out, ':');
+            js_print(document, &value->members[i].value, out);
         }
-        js_print(document, object ? &value->members[i].value : &value->items[i], out);
     }
     buffer_byte(out, object ? '}' : ']');
 }
@@ -245,6 +283,8 @@ static void print_canonical_object(const struct js_document *document, const str
         if (follows)
             buffer_byte(out, ',');
         follows = true;
+        if (print_token_member(document, order[i], out))
+            continue;
         print_text(&order[i]->key, out);
         buffer_byte(out, ':');
         js_print_canonical(document, &order[i]->value, NULL, out);

@@ -6,7 +6,8 @@
 #include "validator/number.h"
 #include "validator/text.h"
 
-enum { FIRST_ROOM = 256 };
+/* Most objects of a run are chunks of two members, which are worth a copy of fixed size. */
+enum { FIRST_ROOM = 256, CHUNK_VALUES = 4 };
 
 /* A container that is still open: where its children begin on the stack. */
 struct frame {
@@ -257,31 +258,23 @@ static bool read_word(struct reader *reader, const char *word, enum js_type type
 
 static bool read_scalar(struct reader *reader)
 {
-    struct js_value value;
-    bool read;
     if (reader->at == reader->end)
         return fail(reader, reader->at, "the text ends too early");
+    struct js_value *value = push(reader);
     switch (*reader->at) {
     case '"':
-        read = read_string(reader, &value);
-        break;
+        return read_string(reader, value);
     case 't':
-        read = read_word(reader, "true", JS_TRUE, &value);
-        break;
+        return read_word(reader, "true", JS_TRUE, value);
     case 'f':
-        read = read_word(reader, "false", JS_FALSE, &value);
-        break;
+        return read_word(reader, "false", JS_FALSE, value);
     case 'n':
-        read = read_word(reader, "null", JS_NULL, &value);
-        break;
+        return read_word(reader, "null", JS_NULL, value);
     default:
         if (*reader->at != '-' && (*reader->at < '0' || *reader->at > '9'))
             return fail(reader, reader->at, "unexpected character");
-        read = read_number(reader, &value);
+        return read_number(reader, value);
     }
-    if (read)
-        *push(reader) = value;
-    return read;
 }
 
 static bool open_container(struct reader *reader, bool object)
@@ -306,7 +299,10 @@ static void close_container(struct reader *reader)
     struct js_value *copy = NULL;
     if (count) {
         copy = arena_take(reader->arena, count * sizeof *copy);
-        memcpy(copy, children, count * sizeof *copy);
+        if (count == CHUNK_VALUES)
+            memcpy(copy, children, CHUNK_VALUES * sizeof *copy);
+        else
+            memcpy(copy, children, count * sizeof *copy);
     }
     reader->height = frame.base;
     struct js_value *value = push(reader);
@@ -320,12 +316,10 @@ static void close_container(struct reader *reader)
 
 static bool read_key(struct reader *reader)
 {
-    struct js_value key;
     if (reader->at == reader->end || *reader->at != '"')
         return fail(reader, reader->at, "expected a key in double quotes");
-    if (!read_string(reader, &key))
+    if (!read_string(reader, push(reader)))
         return false;
-    *push(reader) = key;
     skip_space(reader);
     if (reader->at == reader->end || *reader->at != ':')
         return fail(reader, reader->at, "expected a colon");

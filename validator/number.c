@@ -305,36 +305,47 @@ size_t number_print(double value, char out[NUMBER_PRINT_MAX])
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Eight ASCII digits at once: *VALUE receives them as a number. */
-static bool eight_digits(const char *at, uint64_t *value)
+/* Up to eight digits at once, first digit in the lowest byte: appends those in front of the first other byte
+ * and returns how many they were. */
+static inline size_t take_word(const char *at, uint64_t *digits)
 {
-    const uint64_t zeros = 0x3030303030303030u, high = 0xF0F0F0F0F0F0F0F0u;
+    static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10000,
+                                             100000, 1000000, 10000000, 100000000};
     uint64_t word;
     memcpy(&word, at, sizeof word);
-    if ((word & high) != zeros || ((word + 0x0606060606060606u) & high) != zeros)
-        return false;
-    word -= zeros;
+    word ^= 0x3030303030303030u; /* digits become 0 to 9, all others more */
+    uint64_t others = (word | (word + 0x7676767676767676u)) & 0x8080808080808080u;
+    size_t count = others ? (size_t)__builtin_ctzll(others) >> 3 : 8;
+    if (count == 0)
+        return 0;
+    word <<= 8 * (8 - count);       /* zeros in front */
     word = word * 10 + (word >> 8); /* pairs, in every other byte */
-    *value = ((word & 0x000000FF000000FFu) * 0x000F424000000064u +
-              (word >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-             32;
-    return true;
+    word = ((word & 0x000000FF000000FFu) * 0x000F424000000064u +
+            (word >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+           32;
+    *digits = *digits * powers_of_ten[count] + word;
+    return count;
 }
 #else
-static bool eight_digits(const char *at, uint64_t *value)
+static inline size_t take_word(const char *at, uint64_t *digits)
 {
-    (void)at;
-    (void)value;
-    return false;
+    size_t count = 0;
+    for (; count < 8 && at[count] >= '0' && at[count] <= '9'; count++)
+        *digits = *digits * 10 + (uint64_t)(at[count] - '0');
+    return count;
 }
 #endif
 
 /* Steps over digits and appends them to *DIGITS, which wraps beyond 64 bits. */
-static const char *take_digits(const char *at, const char *end, uint64_t *digits)
+__attribute__((always_inline)) static inline const char *
+take_digits(const char *at, const char *end, uint64_t *digits)
 {
-    uint64_t eight;
-    for (; end - at >= 8 && eight_digits(at, &eight); at += 8)
-        *digits = *digits * 100000000 + eight;
+    while (end - at >= 8) {
+        size_t count = take_word(at, digits);
+        at += count;
+        if (count < 8)
+            return at;
+    }
     for (; at < end && *at >= '0' && *at <= '9'; at++)
         *digits = *digits * 10 + (uint64_t)(*at - '0');
     return at;

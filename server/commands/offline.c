@@ -13,7 +13,7 @@ enum { FILE_SIZE_MAX = 256 << 20 };
 
 static bool read_file(const char *name, struct buffer *text)
 {
-    return strcmp(name, "-") == 0 ? file_read_stream(stdin, FILE_SIZE_MAX, text)
+    return strcmp(name, "-") == 0 ? file_read_all(STDIN_FILENO, FILE_SIZE_MAX, text)
                                   : file_read(name, FILE_SIZE_MAX, text);
 }
 

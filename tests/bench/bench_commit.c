@@ -1,18 +1,22 @@
-/* CPU time of one commit in a small and in a large dataset, and the time that start-up takes.
+/* CPU time of one commit in a small and in a large dataset, the bytes that it adds to objects/ (all
+ * loose: nothing packs them but `git gc`), and the time that start-up takes.
  *
  * usage: bench_commit [RUNS]   (default 20000, compared with 100)
  *
  * The generator spreads createdAt over eleven months and acceptances over the days since
  * 2026-01-01. Both datasets are measured past the summary limit and from the same fill of the last
  * segment on: from its first entry until it is full. */
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "github/commit.h"
 #include "github/dataset.h"
+#include "github/lock.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unsynced.h"
 #include "validator/arena.h"
@@ -42,6 +46,7 @@ struct dataset_under_test {
     struct dataset dataset;
     unsigned runs;
     double at; /* of the next acceptance */
+    struct lock lock;
 };
 
 static struct pending *make_pending(struct dataset_under_test *test)
@@ -99,12 +104,15 @@ static void open_dataset(struct dataset_under_test *test, const char *path)
     need(repository_prepare(path, &test->dataset.author, "CC0-1.0", &test->dataset.repository,
                             &error),
          &error);
+    test->lock = (struct lock){-1};
+    need(lock_take(path, LOCK_COMMIT, NULL, NULL, &test->lock, &error), &error);
     need(dataset_open(&test->dataset, &error), &error);
 }
 
 static void close_dataset(struct dataset_under_test *test)
 {
     dataset_close(&test->dataset);
+    lock_drop(&test->lock);
     repository_close(test->dataset.repository);
     catalogue_free(test->dataset.catalogue);
 }
@@ -112,7 +120,26 @@ static void close_dataset(struct dataset_under_test *test)
 /* Of all commits so far, in seconds. */
 struct spent {
     double cpu, user; /* user: a share of cpu, the rest is the kernel's: files made and synced */
+    double bytes;     /* that objects/ has grown by */
 };
+
+static double object_bytes;
+static int add_size(const char *path, const struct stat *status, int kind, struct FTW *ftw)
+{
+    (void)path, (void)ftw;
+    if (kind == FTW_F)
+        object_bytes += (double)status->st_size;
+    return 0;
+}
+
+/* What `git gc` would have to pack: all of it is loose. */
+static double measure_objects(const char *path)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    object_bytes = 0;
+    nftw(arena_format(&arena, "%s/objects", path), add_size, 16, FTW_PHYS);
+    return object_bytes;
+}
 
 static double user_seconds(void)
 {
@@ -152,8 +179,10 @@ static void prepare(struct dataset_under_test *test, const char *path, unsigned 
 
 static void report(unsigned runs, const struct spent *spent)
 {
-    printf("%6u runs: %6.2f ms CPU per commit, of which %5.2f ms in user space\n", runs,
-           spent->cpu / MEASURED * 1e3, spent->user / MEASURED * 1e3);
+    printf("%6u runs: %6.2f ms CPU per commit, of which %5.2f ms in user space; %4.0f KB in "
+           "objects/\n",
+           runs, spent->cpu / MEASURED * 1e3, spent->user / MEASURED * 1e3,
+           spent->bytes / MEASURED / 1e3);
 }
 
 int main(int argc, char **argv)
@@ -164,10 +193,14 @@ int main(int argc, char **argv)
     scratch_begin();
     prepare(&small, scratch_path("small"), SMALL);
     prepare(&large, scratch_path("large"), runs ? runs : LARGE);
+    few.bytes = -measure_objects(small.dataset.repository->path);
+    many.bytes = -measure_objects(large.dataset.repository->path);
     for (int i = 0; i < MEASURED; i++) { /* in turn, so that the machine's moods meet both */
         measure_one(&small, &few);
         measure_one(&large, &many);
     }
+    few.bytes += measure_objects(small.dataset.repository->path);
+    many.bytes += measure_objects(large.dataset.repository->path);
     report(SMALL, &few);
     report(runs ? runs : LARGE, &many);
     printf("ratio %.3f (goal: below 1.3), in user space %.3f\n", many.cpu / few.cpu,

@@ -99,6 +99,7 @@ static void tell_line(const char *text, uint64_t seq)
     ck_assert(js_read(&arena, text, strlen(text), &document, &problem));
     const struct js_value *root = &document.root;
     struct ledger_line line = {.seq = seq,
+                               .known = js_get(root, "runId") != NULL,
                                .document = &document,
                                .at = js_get(root, "at"),
                                .event = js_get(root, "event"),
@@ -143,6 +144,16 @@ START_TEST(catalogue__follows_later_events)
     ck_assert_uint_eq(state.revision, 8);
     ck_assert_str_eq(state.run_id, "Run-1");
     run_state_free(&state);
+    static const char *const odd[] = {"1e300", "-1", "2147483648"};
+    for (unsigned i = 0; i < 3; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{\"event\":\"decide\",\"runId\":\"Run-1\",\"rules\":%s}",
+                 odd[i]);
+        tell_line(text, 9 + i);
+        ck_assert(catalogue_find(catalogue, "run-1", &state, &accepted));
+        ck_assert_int_eq(state.rules, 0);
+        run_state_free(&state);
+    }
 }
 END_TEST
 

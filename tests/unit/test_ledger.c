@@ -23,7 +23,7 @@ static uint64_t append(const char *at, const char *run_id)
     struct ledger_event event = {.at = at,
                                  .event = "accept",
                                  .run_id = run_id,
-                                 .path = "p",
+                                 .path = "runs/2026/03/x.json",
                                  .digest = "d",
                                  .submitted_digest = "s",
                                  .rules = 2,
@@ -63,12 +63,13 @@ START_TEST(ledger__writes_canonical_lines)
     size_t size;
     ck_assert(ledger_changed(&ledger, 0, path, &bytes, &size));
     ck_assert_str_eq(path, "ledger/2026-03-04.jsonl");
-    static const char line[] = "{\"at\":\"2026-03-04T05:06:07.089Z\",\"digest\":\"d\",\"event\":"
-                               "\"accept\",\"flags\":[\"a\","
-                               "\"b\"],\"nonceSha256\":\"n\",\"path\":\"p\",\"prev\":"
-                               "\"0000000000000000000000000000000000000000000000000000000000000000"
-                               "\",\"rules\":2,\"runId\":"
-                               "\"run-1\",\"seq\":1,\"submittedDigest\":\"s\"}\n";
+    static const char line[] =
+        "{\"at\":\"2026-03-04T05:06:07.089Z\",\"digest\":\"d\",\"event\":"
+        "\"accept\",\"flags\":[\"a\","
+        "\"b\"],\"nonceSha256\":\"n\",\"path\":\"runs/2026/03/x.json\",\"prev\":"
+        "\"0000000000000000000000000000000000000000000000000000000000000000"
+        "\",\"rules\":2,\"runId\":"
+        "\"run-1\",\"seq\":1,\"submittedDigest\":\"s\"}\n";
     ck_assert_uint_eq(size, strlen(line));
     ck_assert_mem_eq(bytes, line, size);
     struct arena arena ARENA_SCOPE = {0};
@@ -90,7 +91,7 @@ START_TEST(ledger__escapes_who_did_it)
     struct ledger_event event = {.at = "2026-03-04T05:06:07.089Z",
                                  .event = "accept",
                                  .run_id = "run-1",
-                                 .path = "p",
+                                 .path = "runs/2026/03/x.json",
                                  .by = "a \"name\"\n"};
     ledger_append(&ledger, &event);
     char path[LEDGER_PATH_MAX];
@@ -216,6 +217,50 @@ START_TEST(ledger__finds_every_break_of_the_chain)
 }
 END_TEST
 
+/* A first line with MEMBERS. */
+static bool reads(const char *members)
+{
+    struct buffer line BUFFER_SCOPE = {0};
+    struct ledger other;
+    buffer_format(&line, "{\"prev\":\"%064d\",\"seq\":1,%s}\n", 0, members);
+    ledger_begin(&other);
+    bool fine = ledger_read(&other, "2026-03-04", line.data, line.size, NULL, NULL, &error);
+    ledger_free(&other);
+    return fine;
+}
+
+START_TEST(ledger__refuses_lines_that_name_no_run)
+{
+    static const char *const broken[] = {
+        "\"event\":\"accept\"",
+        "\"event\":\"accept\",\"runId\":7",
+        "\"event\":\"decide\",\"runId\":\"\"",
+        "\"event\":\"accept\",\"runId\":\"a\\u0000b\"",
+        "\"event\":\"accept\",\"runId\":"
+        "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"",
+        "\"event\":\"withdraw\",\"runId\":\"a\",\"path\":\"README.md\"",
+        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/.json\"",
+        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/3x/a.json\"",
+        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/a/../../b.json\"",
+        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/a\\u0000.json\"",
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        ck_assert_msg(!reads(broken[i]), "%s", broken[i]);
+        ck_assert_ptr_nonnull(strstr(error.message, "2026-03-04.jsonl: the line after seq 0 has"));
+        ck_assert(strstr(error.message, "that a run could have") ||
+                  strstr(error.message, "that no run could have"));
+    }
+    static const char *const sound[] = {
+        "\"event\":\"audit\",\"runId\":7,\"path\":\"..\"",
+        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/a.json\",\"rules\":1e300,"
+        "\"flags\":{},\"more\":[1]",
+        "\"event\":\"redact\",\"runId\":\"a\"",
+    };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        ck_assert_msg(reads(sound[i]), "%s", error.message);
+}
+END_TEST
+
 START_TEST(ledger__knows_its_paths)
 {
     char day[LEDGER_DAY + 1];
@@ -237,6 +282,7 @@ Suite *test_suite(void)
         ledger__undoes_to_the_last_settling,
         ledger__reads_what_it_wrote_and_what_was_added,
         ledger__finds_every_break_of_the_chain,
+        ledger__refuses_lines_that_name_no_run,
         ledger__knows_its_paths,
     };
     Suite *suite = suite_create("ledger");

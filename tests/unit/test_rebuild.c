@@ -13,6 +13,7 @@ enum { ENTRY = 500 };
 static struct store_error error;
 static struct rebuild_result result;
 static size_t complaints;
+static struct store *meanwhile; /* commits a run while the first file is being read */
 
 /* Run files of the scratch kind name their number; anything else cannot be indexed. */
 static bool make_entry(void *context, const char *path, const char *bytes, size_t size,
@@ -20,6 +21,11 @@ static bool make_entry(void *context, const char *path, const char *bytes, size_
 {
     (void)context, (void)path;
     unsigned n = 0;
+    if (meanwhile) {
+        struct store *store = meanwhile;
+        meanwhile = NULL;
+        ck_assert_int_eq(scratch_submit(store, 70, ENTRY).outcome, CHANGE_COMMITTED);
+    }
     if (size < 20 || sscanf(bytes, "{\"runId\":\"Run-%8u", &n) != 1)
         return error_set(why, "it is not a run file");
     struct scratch_run run;
@@ -138,6 +144,27 @@ START_TEST(rebuild__commits_a_whole_summary_past_its_limit)
 }
 END_TEST
 
+START_TEST(rebuild__lets_a_service_commit_while_it_reads)
+{
+    struct store *store = NULL;
+    struct store_options options = scratch_options(scratch_path("data"));
+    struct scratch_counts counts;
+    make_dataset(10, 2000);
+    options.summary_limit = 2000;
+    ck_assert_msg(store_open(&options, &store, &error), "%s", error.message);
+    meanwhile = store;
+    ck_assert_msg(run("data") == REBUILD_DONE, "%s", error.message);
+    ck_assert_ptr_null(meanwhile);
+    ck_assert_uint_eq(result.runs, 11);
+    ck_assert_uint_eq(strlen(result.commit), COMMIT_HEX);
+    ck_assert_int_eq(scratch_submit(store, 71, ENTRY).outcome, CHANGE_COMMITTED);
+    store_close(store);
+    scratch_check(scratch_path("data"), &counts);
+    ck_assert_uint_eq(counts.entries, 12);
+    ck_assert_uint_eq(counts.files, 12);
+}
+END_TEST
+
 START_TEST(rebuild__puts_runs_without_a_ledger_line_first)
 {
     make_dataset(3, 20000000);
@@ -220,6 +247,7 @@ Suite *test_suite(void)
         rebuild__changes_nothing_in_a_sound_dataset,
         rebuild__makes_the_same_index_from_nothing,
         rebuild__commits_a_whole_summary_past_its_limit,
+        rebuild__lets_a_service_commit_while_it_reads,
         rebuild__puts_runs_without_a_ledger_line_first,
         rebuild__refuses_to_lose_runs,
         rebuild__refuses_files_that_cannot_be_indexed,

@@ -261,14 +261,33 @@ START_TEST(lock__removes_old_git_locks_at_once_and_waits_for_young_ones)
 }
 END_TEST
 
+START_TEST(lock__leaves_alone_what_a_living_gc_may_hold)
+{
+    static const char *const names[] = {"data/packed-refs.lock", "data/config.lock"};
+    ck_assert(prepare("data"));
+    for (size_t i = 0; i < 2; i++)
+        scratch_write(scratch_path(names[i]), "", 0);
+    double start = now_ms();
+    ck_assert(prepare("data"));
+    ck_assert(now_ms() - start < 900); /* nobody waits for them */
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(access(scratch_path(names[i]), F_OK), 0);
+        scratch_shell(NULL, "touch -d '11 seconds ago' %s", scratch_path(names[i]));
+    }
+    ck_assert(prepare("data"));
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_ne(access(scratch_path(names[i]), F_OK), 0);
+}
+END_TEST
+
 START_TEST(lock__is_held_by_one_and_dies_with_it)
 {
     struct lock first = {-1}, second = {-1};
     const char *folder = scratch_path(".");
-    ck_assert(lock_take(folder, LOCK_SERVE, false, &first, &error));
-    ck_assert(!lock_take(folder, LOCK_SERVE, false, &second, &error));
+    ck_assert(lock_take(folder, LOCK_SERVE, NULL, NULL, &first, &error));
+    ck_assert(!lock_take(folder, LOCK_SERVE, NULL, NULL, &second, &error));
     lock_drop(&first);
-    ck_assert(lock_take(folder, LOCK_SERVE, false, &second, &error));
+    ck_assert(lock_take(folder, LOCK_SERVE, NULL, NULL, &second, &error));
     lock_drop(&second);
     lock_drop(&second);
 }
@@ -296,6 +315,7 @@ Suite *test_suite(void)
         repository__is_on_the_disk_before_it_is_used,
         repository__waits_for_a_git_that_holds_its_lock,
         lock__removes_old_git_locks_at_once_and_waits_for_young_ones,
+        lock__leaves_alone_what_a_living_gc_may_hold,
         lock__is_held_by_one_and_dies_with_it,
         repository__probes_the_disk,
     };

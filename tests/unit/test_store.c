@@ -5,50 +5,18 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "github/lock.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
+#include "tests/support/served.h"
 #include "tests/support/suite.h"
 
 enum { ENTRY = 400 };
 
-static struct store *store;
 static struct store_error error;
-
-static void open_store(struct store_options options)
-{
-    ck_assert_msg(store_open(&options, &store, &error), "%s", error.message);
-}
-
-static void begin(void)
-{
-    scratch_begin();
-    open_store(scratch_options(scratch_path("data")));
-}
-
-static void end(void)
-{
-    store_close(store);
-    store = NULL;
-    scratch_end();
-}
-
-static void reopen(void)
-{
-    store_close(store);
-    open_store(scratch_options(scratch_path("data")));
-}
-
-/* Reads the dataset from scratch: everything agrees on the number of runs. */
-static void check_dataset(size_t runs)
-{
-    struct scratch_counts counts;
-    scratch_check(scratch_path("data"), &counts);
-    ck_assert_uint_eq(counts.entries, runs);
-    ck_assert_uint_eq(counts.files, runs);
-}
 
 START_TEST(store__makes_a_repository_on_first_use)
 {
@@ -82,7 +50,7 @@ START_TEST(store__commits_a_run_with_ledger_and_index)
     ck_assert_ptr_nonnull(strstr(text, "index/manifest.json"));
     ck_assert_ptr_nonnull(strstr(text, "index/segments/00001.json"));
     ck_assert_ptr_nonnull(strstr(text, "index/summary.json"));
-    check_dataset(1);
+    served_check(1);
 }
 END_TEST
 
@@ -135,7 +103,7 @@ START_TEST(store__lands_200_parallel_runs_each_in_one_commit)
         pthread_join(threads[i], NULL);
         ck_assert_uint_eq(workers[i].committed, 1);
     }
-    check_dataset(THREADS);
+    served_check(THREADS);
     struct buffer said BUFFER_SCOPE = {0};
     scratch_shell(&said,
                   "git -C %s log --format= --name-only --diff-filter=A main | grep -E "
@@ -174,7 +142,7 @@ START_TEST(store__refuses_known_runs_and_used_nonces)
                          CLAIM_DUPLICATE);
         ck_assert_str_eq(state.path, run.path);
         run_state_free(&state);
-        reopen();
+        served_reopen();
     }
     scratch_run_free(&run);
     scratch_run_free(&other);
@@ -207,7 +175,7 @@ START_TEST(store__finds_commit_and_revision_after_restart)
         struct change_result result = scratch_submit(store, i, ENTRY);
         strcpy(commits[i], result.commit);
     }
-    reopen();
+    served_reopen();
     scratch_submit(store, 100, ENTRY);
     for (unsigned i = 40; i-- > 0;) {
         scratch_run_make(&run, i, ENTRY, i % 5 == 4);
@@ -218,325 +186,6 @@ START_TEST(store__finds_commit_and_revision_after_restart)
         run_state_free(&state);
         scratch_run_free(&run);
     }
-}
-END_TEST
-
-/* A maintainer's commit by git itself. */
-static void foreign_commit(const char *commands)
-{
-    int status = scratch_shell(
-        NULL,
-        "export GIT_AUTHOR_NAME=m GIT_AUTHOR_EMAIL=m@example.org GIT_COMMITTER_NAME=m "
-        "GIT_COMMITTER_EMAIL=m@example.org; cd %s && rm -rf work && git clone -q data work && cd "
-        "work && "
-        "(%s) && git add -A && git commit -qm maintainer && git push -q origin HEAD:main",
-        scratch_path("."), commands);
-    ck_assert_int_eq(status, 0);
-}
-
-START_TEST(store__rejoins_after_foreign_commit)
-{
-    scratch_submit(store, 1, ENTRY);
-    foreign_commit("echo hello > NOTES.md");
-    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
-    check_dataset(2);
-    struct store_blob blob;
-    ck_assert(store_read(store, "NOTES.md", true, &blob, &error));
-    store_blob_free(&blob);
-}
-END_TEST
-
-START_TEST(store__ends_as_duplicate_what_another_writer_published)
-{
-    /* Somebody else publishes run 2: the history of a second dataset, pushed into ours. */
-    scratch_submit(store, 1, ENTRY);
-    ck_assert_int_eq(
-        scratch_shell(NULL, "cp -r %s %s", scratch_path("data"), scratch_path("other")), 0);
-    struct store *mine = store, *other = NULL;
-    struct store_options options = scratch_options(scratch_path("other"));
-    ck_assert(store_open(&options, &other, &error));
-    store = other;
-    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
-    store_close(other);
-    store = mine;
-
-    struct scratch_run run;
-    struct run_state state;
-    scratch_run_make(&run, 2, ENTRY, false);
-    ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
-                     CLAIM_GRANTED);
-    store_release(store, run.run_id);
-    ck_assert_int_eq(scratch_shell(NULL, "git -C %s push -q %s main:main", scratch_path("other"),
-                                   scratch_path("data")),
-                     0);
-    struct change_result result = scratch_submit(store, 2, ENTRY);
-    ck_assert_int_eq(result.outcome, CHANGE_DUPLICATE);
-    ck_assert(store_find(store, run.run_id, &state));
-    ck_assert_int_eq(state.status, RUN_PUBLISHED);
-    run_state_free(&state);
-    check_dataset(2);
-    scratch_run_free(&run);
-}
-END_TEST
-
-struct heard {
-    size_t entries, resets, settled;
-};
-static void hear_reset(void *context)
-{
-    struct heard *heard = context;
-    heard->resets++;
-    heard->entries = 0;
-}
-static void hear_entry(void *context, const char *entry, size_t size)
-{
-    struct heard *heard = context;
-    ck_assert(size > 2 && entry[0] == '{' && entry[size - 1] == '}');
-    heard->entries++;
-}
-static void hear_settled(void *context)
-{
-    ((struct heard *)context)->settled++;
-}
-
-START_TEST(store__tells_the_listener_when_others_change_the_index)
-{
-    static struct heard heard;
-    heard = (struct heard){0};
-    for (unsigned i = 0; i < 3; i++)
-        scratch_submit(store, i, ENTRY);
-    store_close(store);
-    struct store_options options = scratch_options(scratch_path("data"));
-    options.listener = (struct store_listener){&heard, hear_reset, hear_entry, hear_settled};
-    open_store(options);
-    ck_assert_uint_eq(heard.entries, 3);
-    ck_assert_uint_eq(heard.settled, 1);
-    scratch_submit(store, 3, ENTRY);
-    ck_assert_uint_eq(heard.entries, 4);
-    ck_assert_uint_eq(heard.resets, 1);
-    /* only the summary is left, with two entries: an older writer was here */
-    foreign_commit(
-        "rm -r index/segments index/manifest.json && "
-        "node -e 'f=\"index/summary.json\";a=JSON.parse(require(\"fs\").readFileSync(f));"
-        "require(\"fs\").writeFileSync(f,JSON.stringify(a.slice(0,2)))'");
-    scratch_submit(store, 4, ENTRY);
-    ck_assert_uint_eq(heard.resets, 2);
-    ck_assert_uint_eq(heard.entries, 3);
-}
-END_TEST
-
-START_TEST(store__notices_foreign_commits_while_idle)
-{
-    struct store_blob blob;
-    bool found = false;
-    foreign_commit("echo hello > NOTES.md");
-    for (int i = 0; i < 100 && !found; i++) {
-        usleep(50000);
-        found = store_read(store, "NOTES.md", false, &blob, &error);
-    }
-    ck_assert(found);
-}
-END_TEST
-
-START_TEST(store__never_overwrites_an_unreadable_index)
-{
-    scratch_submit(store, 1, ENTRY);
-    foreign_commit("printf '[{' > index/summary.json");
-    struct change_result result = scratch_submit(store, 2, ENTRY);
-    ck_assert_int_eq(result.outcome, CHANGE_FAILED);
-    ck_assert_ptr_nonnull(strstr(result.error.message, "index/summary.json"));
-    ck_assert(store_unready(store, &error));
-    ck_assert_ptr_nonnull(strstr(error.message, "index"));
-    struct store_blob blob;
-    foreign_commit("git checkout -q HEAD~1 -- index");
-    for (int i = 0; i < 100 && store_unready(store, &error); i++)
-        usleep(50000);
-    ck_assert(!store_unready(store, &error));
-    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
-    ck_assert(store_read(store, "index/summary.json", false, &blob, &error));
-    check_dataset(2);
-}
-END_TEST
-
-static void turn_to(const char *commit)
-{
-    ck_assert_int_eq(scratch_shell(NULL, "git -C %s update-ref refs/heads/main %s",
-                                   scratch_path("data"), commit),
-                     0);
-}
-
-static void await_readiness(bool ready)
-{
-    for (int i = 0; i < 200 && store_unready(store, &error) == ready; i++)
-        usleep(20000);
-    ck_assert(store_unready(store, &error) != ready);
-}
-
-/* A commit in which another writer publishes run N, at the branch `ahead` of our repository. */
-static void publish_ahead(unsigned n)
-{
-    ck_assert_int_eq(scratch_shell(NULL, "rm -rf %s && cp -r %s %s", scratch_path("other"),
-                                   scratch_path("data"), scratch_path("other")),
-                     0);
-    struct store *mine = store, *other = NULL;
-    struct store_options options = scratch_options(scratch_path("other"));
-    ck_assert_msg(store_open(&options, &other, &error), "%s", error.message);
-    store = other;
-    ck_assert_int_eq(scratch_submit(store, n, ENTRY).outcome, CHANGE_COMMITTED);
-    store_close(other);
-    store = mine;
-    ck_assert_int_eq(scratch_shell(NULL, "git -C %s push -q -f %s main:ahead",
-                                   scratch_path("other"), scratch_path("data")),
-                     0);
-}
-
-START_TEST(store__takes_nothing_of_a_tip_that_it_cannot_read)
-{
-    struct run_state state;
-    struct scratch_run run;
-    scratch_run_make(&run, 2, ENTRY, false);
-    scratch_submit(store, 1, ENTRY);
-    publish_ahead(2);
-    /* a sound ledger line of run 2 beside a broken segment */
-    ck_assert_int_eq(
-        scratch_shell(NULL,
-                      "export GIT_AUTHOR_NAME=m GIT_AUTHOR_EMAIL=m@x GIT_COMMITTER_NAME=m "
-                      "GIT_COMMITTER_EMAIL=m@x; cd %s && rm -rf work && git clone -q -b ahead data "
-                      "work && cd work && truncate -s -1 index/segments/00001.json && git commit "
-                      "-qa --amend -m broken && git push -q -f origin HEAD:main",
-                      scratch_path(".")),
-        0);
-    await_readiness(false);
-    ck_assert(!store_find(store, run.run_id, &state));
-    turn_to("main~1");
-    await_readiness(true);
-    struct change_result result = scratch_submit(store, 2, ENTRY);
-    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%d %s", result.outcome,
-                  result.error.message);
-    ck_assert_uint_eq(result.seq, 2);
-    check_dataset(2);
-    scratch_run_free(&run);
-}
-END_TEST
-
-START_TEST(store__follows_a_rewritten_history)
-{
-    struct run_state state;
-    struct scratch_run dropped, kept, flying;
-    scratch_run_make(&kept, 1, ENTRY, false);
-    scratch_run_make(&dropped, 2, ENTRY, false);
-    scratch_run_make(&flying, 5, ENTRY, false);
-    scratch_submit(store, 1, ENTRY);
-    publish_ahead(3);
-    scratch_submit(store, 2, ENTRY);
-    ck_assert_int_eq(
-        store_claim(store, flying.run_id, flying.path, flying.digest, flying.nonce, &state),
-        CLAIM_GRANTED);
-    turn_to("ahead");
-    struct change_result result = scratch_submit(store, 4, ENTRY);
-    ck_assert_msg(result.outcome == CHANGE_COMMITTED, "%s", result.error.message);
-    ck_assert_uint_eq(result.seq, 3);
-    check_dataset(3);
-    /* run 2 is gone, its nonce stays spent; the claim stands */
-    ck_assert(!store_find(store, dropped.run_id, &state));
-    ck_assert_int_eq(
-        store_claim(store, dropped.run_id, dropped.path, dropped.digest, dropped.nonce, &state),
-        CLAIM_NONCE_USED);
-    ck_assert(store_find(store, flying.run_id, &state));
-    ck_assert_int_eq(state.status, RUN_QUEUED);
-    run_state_free(&state);
-    /* shortened, to the same files in a commit of another name */
-    ck_assert_int_eq(
-        scratch_shell(NULL,
-                      "cd %s && git update-ref refs/heads/main $(git -c user.name=m -c "
-                      "user.email=m@x commit-tree -m again -p main~3 main~2^{tree})",
-                      scratch_path("data")),
-        0);
-    ck_assert_int_eq(scratch_submit(store, 6, ENTRY).seq, 2);
-    ck_assert(store_find(store, kept.run_id, &state));
-    struct buffer said BUFFER_SCOPE = {0};
-    scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
-    ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
-    run_state_free(&state);
-    check_dataset(2);
-    scratch_run_free(&kept);
-    scratch_run_free(&dropped);
-    scratch_run_free(&flying);
-}
-END_TEST
-
-START_TEST(store__does_not_open_with_a_broken_ledger_or_index)
-{
-    static const char *const damages[] = {"sed -i 's/\"rules\":2/\"rules\":1/' ledger/*",
-                                          "truncate -s -1 ledger/*",
-                                          "truncate -s -1 index/segments/00001.json",
-                                          "rm index/segments/00001.json",
-                                          "rm index/manifest.json",
-                                          "echo '{}' > index/manifest.json",
-                                          "rm index/summary.json"};
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        scratch_submit(store, (unsigned)(2 * i), ENTRY);
-        scratch_submit(store, (unsigned)(2 * i + 1), ENTRY);
-        store_close(store);
-        store = NULL;
-        foreign_commit(damages[i]);
-        struct store_options options = scratch_options(scratch_path("data"));
-        struct store *opened = NULL;
-        ck_assert_msg(!store_open(&options, &opened, &error), "%s", damages[i]);
-        ck_assert_int_eq(scratch_shell(NULL, "git -C %s update-ref refs/heads/main main~1",
-                                       scratch_path("data")),
-                         0);
-        open_store(options);
-    }
-}
-END_TEST
-
-START_TEST(store__takes_an_older_archive_with_only_a_summary)
-{
-    foreign_commit("mkdir -p index runs/2025/12 && "
-                   "echo '{\"runId\":\"old-run-1\",\"digest\":\"'$(printf a%.0s $(seq 64))'\"}' > "
-                   "runs/2025/12/old-run-1.json && "
-                   "printf '[ {\"runId\":\"old-run-1\", "
-                   "\"path\":\"runs/2025/12/old-run-1.json\",\"cells\":[]}]'"
-                   " > index/summary.json");
-    reopen();
-    struct run_state state;
-    ck_assert(store_find(store, "OLD-run-1", &state));
-    ck_assert_uint_eq(state.revision, 0);
-    ck_assert_str_eq(state.commit, "");
-    ck_assert_str_eq(state.submitted_digest, "");
-    ck_assert_uint_eq(strspn(state.digest, "a"), 64);
-    run_state_free(&state);
-    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_COMMITTED);
-    check_dataset(2);
-    struct store_blob blob;
-    ck_assert(store_read(store, "index/segments/00001.json", true, &blob, &error));
-    ck_assert_ptr_eq(strstr(blob.data, "[{\"runId\":\"old-run-1\",\"path\""), blob.data);
-    store_blob_free(&blob);
-}
-END_TEST
-
-START_TEST(store__does_not_hide_runs_that_no_index_lists)
-{
-    foreign_commit("mkdir -p runs/2026/02 && echo '{}' > runs/2026/02/other.json");
-    store_close(store);
-    store = NULL;
-    struct store_options options = scratch_options(scratch_path("data"));
-    ck_assert(!store_open(&options, &store, &error));
-    ck_assert_ptr_nonnull(strstr(error.message, "benchledger index"));
-}
-END_TEST
-
-START_TEST(store__does_not_overwrite_a_file_that_nobody_lists)
-{
-    struct buffer said BUFFER_SCOPE = {0};
-    struct scratch_run run;
-    scratch_run_make(&run, 1, ENTRY, false);
-    scratch_submit(store, 2, ENTRY);
-    buffer_format(&said, "mkdir -p runs/2026/02 && echo '{}' > %s", run.path);
-    foreign_commit(buffer_string(&said));
-    ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_DUPLICATE);
-    scratch_run_free(&run);
 }
 END_TEST
 
@@ -553,15 +202,21 @@ START_TEST(store__clears_stale_git_locks_at_start)
 {
     static const char *const names[] = {"data/refs/heads/main.lock", "data/HEAD.lock",
                                         "data/packed-refs.lock", "data/config.lock"};
+    enum { NAMES = sizeof names / sizeof *names };
     scratch_submit(store, 1, ENTRY);
-    store_close(store);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        scratch_write(scratch_path(names[i]), "", 0);
-    open_store(scratch_options(scratch_path("data")));
-    ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        ck_assert_int_ne(access(scratch_path(names[i]), F_OK), 0);
-    check_dataset(2);
+    for (int old = 0; old < 2; old++) {
+        store_close(store);
+        for (size_t i = 0; i < NAMES; i++) {
+            scratch_write(scratch_path(names[i]), "", 0);
+            if (old)
+                scratch_shell(NULL, "touch -d '11 seconds ago' %s", scratch_path(names[i]));
+        }
+        served_open(scratch_options(scratch_path("data")));
+        ck_assert_int_eq(scratch_submit(store, 2 + (unsigned)old, ENTRY).outcome, CHANGE_COMMITTED);
+        for (size_t i = 0; i < NAMES; i++)
+            ck_assert_int_eq(access(scratch_path(names[i]), F_OK) == 0, !old && i >= 2);
+    }
+    served_check(3);
 }
 END_TEST
 
@@ -579,7 +234,7 @@ START_TEST(store__survives_git_gc)
         store_blob_free(&blob);
         scratch_run_free(&run);
     }
-    check_dataset(40);
+    served_check(40);
 }
 END_TEST
 
@@ -593,8 +248,8 @@ START_TEST(store__commits_what_is_queued_before_it_closes)
         store_commit(store, &runs[i].change, NULL, NULL);
         scratch_run_free(&runs[i]);
     }
-    reopen();
-    check_dataset(20);
+    served_reopen();
+    served_check(20);
 }
 END_TEST
 
@@ -608,7 +263,7 @@ START_TEST(store__refuses_when_the_queue_is_full)
     struct store_options options = scratch_options(scratch_path("data"));
     options.queue_limit = 0;
     store_close(store);
-    open_store(options);
+    served_open(options);
     struct scratch_run run;
     struct run_state state;
     enum change_outcome outcome = CHANGE_COMMITTED;
@@ -663,7 +318,7 @@ START_TEST(store__tells_those_who_joined_what_the_first_is_told)
     run_state_free(&state);
     ck_assert_uint_eq(first.called, 0);
     close(lock);
-    reopen(); /* ends the writer */
+    served_reopen(); /* ends the writer */
     ck_assert_uint_eq(first.called, 1);
     ck_assert_int_eq(first.result.outcome, CHANGE_COMMITTED);
     for (unsigned i = 0; i < JOIN_MAX; i++) {
@@ -672,7 +327,7 @@ START_TEST(store__tells_those_who_joined_what_the_first_is_told)
     }
     ck_assert_str_eq(first.result.submitted_digest, run.digest);
     ck_assert(!store_join(store, run.run_id, hear_end, &first));
-    check_dataset(1);
+    served_check(1);
     scratch_run_free(&run);
 }
 END_TEST
@@ -685,7 +340,7 @@ START_TEST(store__tells_those_who_joined_what_came_to_nothing)
     struct run_state state;
     options.queue_limit = 0;
     store_close(store);
-    open_store(options);
+    served_open(options);
     scratch_run_make(&run, 1, ENTRY, false);
     store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
     ck_assert(store_join(store, run.run_id, hear_end, &released));
@@ -712,7 +367,7 @@ START_TEST(store__names_no_commit_when_the_history_cannot_be_read)
     struct change_result second = scratch_submit(store, 2, ENTRY);
     scratch_submit(store, 3, ENTRY);
     scratch_run_make(&run, 1, ENTRY, false);
-    reopen();
+    served_reopen();
     snprintf(name, sizeof name, "data/objects/%.2s/%s", first.commit, first.commit + 2);
     ck_assert_int_eq(rename(scratch_path(name), scratch_path("away")), 0);
     ck_assert(store_find(store, run.run_id, &state));
@@ -724,6 +379,33 @@ START_TEST(store__names_no_commit_when_the_history_cannot_be_read)
     ck_assert_str_ne(state.commit, second.commit);
     run_state_free(&state);
     scratch_run_free(&run);
+}
+END_TEST
+
+START_TEST(store__stops_though_another_process_holds_the_lock)
+{
+    static struct joiner ends[3];
+    struct scratch_run run;
+    struct run_state state;
+    int lock = open(scratch_path("data/" LOCK_COMMIT), O_RDWR);
+    ck_assert_int_eq(flock(lock, LOCK_EX), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        scratch_run_make(&run, i, ENTRY, false);
+        store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state);
+        store_commit(store, &run.change, hear_end, &ends[i]);
+        scratch_run_free(&run);
+        usleep(20000); /* so that the first one is being committed alone */
+    }
+    time_t start = time(NULL);
+    store_close(store);
+    store = NULL;
+    ck_assert_int_lt(time(NULL) - start, 8);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(ends[i].called, 1);
+        ck_assert_int_eq(ends[i].result.outcome, CHANGE_FAILED);
+        ck_assert_ptr_nonnull(strstr(ends[i].result.error.message, LOCK_COMMIT));
+    }
+    close(lock);
 }
 END_TEST
 
@@ -739,7 +421,7 @@ START_TEST(store__fails_and_recovers_with_its_disk)
     ck_assert_int_eq(rename(scratch_path("data/gone"), scratch_path("data/objects")), 0);
     ck_assert_int_eq(scratch_submit(store, 2, ENTRY).outcome, CHANGE_COMMITTED);
     ck_assert(!store_unready(store, &error));
-    check_dataset(2);
+    served_check(2);
 }
 END_TEST
 
@@ -756,11 +438,11 @@ START_TEST(store__keeps_neighbours_of_a_change_that_cannot_be_committed)
     }
     for (unsigned i = 0; i < 3; i++)
         store_commit(store, &runs[i].change, take_outcome, &outcomes[i]);
-    reopen();
+    served_reopen();
     ck_assert_int_eq(outcomes[0], CHANGE_COMMITTED);
     ck_assert_int_eq(outcomes[1], CHANGE_FAILED);
     ck_assert_int_eq(outcomes[2], CHANGE_COMMITTED);
-    check_dataset(2);
+    served_check(2);
     for (unsigned i = 0; i < 3; i++)
         scratch_run_free(&runs[i]);
 }
@@ -776,17 +458,6 @@ Suite *test_suite(void)
         store__refuses_known_runs_and_used_nonces,
         store__gives_back_what_was_released,
         store__finds_commit_and_revision_after_restart,
-        store__rejoins_after_foreign_commit,
-        store__ends_as_duplicate_what_another_writer_published,
-        store__tells_the_listener_when_others_change_the_index,
-        store__notices_foreign_commits_while_idle,
-        store__never_overwrites_an_unreadable_index,
-        store__takes_nothing_of_a_tip_that_it_cannot_read,
-        store__follows_a_rewritten_history,
-        store__does_not_open_with_a_broken_ledger_or_index,
-        store__takes_an_older_archive_with_only_a_summary,
-        store__does_not_hide_runs_that_no_index_lists,
-        store__does_not_overwrite_a_file_that_nobody_lists,
         store__excludes_a_second_server,
         store__clears_stale_git_locks_at_start,
         store__survives_git_gc,
@@ -795,12 +466,13 @@ Suite *test_suite(void)
         store__tells_those_who_joined_what_the_first_is_told,
         store__tells_those_who_joined_what_came_to_nothing,
         store__names_no_commit_when_the_history_cannot_be_read,
+        store__stops_though_another_process_holds_the_lock,
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
     };
     Suite *suite = suite_create("store");
     TCase *cases = tcase_create("store");
-    tcase_add_checked_fixture(cases, begin, end);
+    tcase_add_checked_fixture(cases, served_begin, served_end);
     tcase_set_timeout(cases, 60);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(cases, tests[i]);
