@@ -84,6 +84,10 @@ void shelf_keep(struct shelf *shelf, struct content *content)
     if (own > shelf->most / 2)
         return; /* one does not push out all others */
     pthread_mutex_lock(&shelf->mutex);
+    for (int i = 0; i < PLACES; i++) /* two readers may have missed it at once */
+        if (shelf->places[i].content &&
+            !strcmp(content_tag(shelf->places[i].content), content_tag(content)))
+            drop(&shelf->places[i]);
     for (struct place *place = oldest(shelf, &weight); place && weight + own > shelf->most;
          place = oldest(shelf, &weight))
         drop(place);
