@@ -5,6 +5,7 @@
 
 #include "aggregate/board_state.h"
 #include "aggregate/device.h"
+#include "validator/calendar.h"
 #include "validator/protocol.h"
 
 enum { FIRST_BUCKETS = 1024 };
@@ -141,6 +142,9 @@ static bool read_entry(struct board *board, const struct js_document *document, 
     if (!entry->created_at || !entry->device_class || !cells || cells->type != JS_ARRAY)
         return false;
     entry->protocol_number = board_protocol_number(&entry->protocol->text);
+    int year, month;
+    if (!calendar_read(text_of(&entry->created_at->text), &entry->created_ms, &year, &month))
+        entry->created_ms = 0;
     entry->cells = arena_clear_take(&board->arena, cells->size, sizeof *entry->cells);
     for (uint32_t i = 0; i < cells->size; i++)
         entry->cell_count += read_cell(board, &cells->items[i], &entry->cells[entry->cell_count]);

@@ -217,8 +217,7 @@ static size_t find_recent(const struct selection *selection,
     for (size_t i = selection->count; i > 0; i--) {
         const struct entry *entry = selection->entries[i - 1];
         size_t at = count;
-        while (at > 0 &&
-               js_compare(&recent[at - 1]->created_at->text, &entry->created_at->text) < 0)
+        while (at > 0 && recent[at - 1]->created_ms < entry->created_ms)
             at--;
         if (at == RECENT_SUBMISSIONS)
             continue;
@@ -273,7 +272,8 @@ void board_write_snapshot(struct board *board, const struct board_filter *filter
     free_selection(filter, &selection);
 }
 
-/* RFC 4180 quoting; what a spreadsheet would run as a formula is given a leading apostrophe. */
+/* RFC 4180 quoting; what a spreadsheet would run as a formula is given a leading apostrophe. A lone surrogate
+ * has no UTF-8: it becomes U+FFFD, as an encoder of the web prints it. */
 static void csv_text(struct buffer *out, const char *text, size_t size)
 {
     bool formula = size && strchr("=+-@", *text) && *text;
@@ -287,7 +287,12 @@ static void csv_text(struct buffer *out, const char *text, size_t size)
     for (size_t i = 0; i < size; i++) {
         if (text[i] == '"')
             buffer_byte(out, '"');
-        buffer_byte(out, text[i]);
+        if ((unsigned char)text[i] == 0xED && (unsigned char)text[i + 1] >= 0xA0) {
+            buffer_add(out, "\xEF\xBF\xBD", 3);
+            i += 2;
+        } else {
+            buffer_byte(out, text[i]);
+        }
     }
     if (quoted)
         buffer_byte(out, '"');
@@ -295,9 +300,8 @@ static void csv_text(struct buffer *out, const char *text, size_t size)
 
 static void csv_number(struct buffer *out, double number)
 {
-    char text[NUMBER_PRINT_MAX];
     if (isfinite(number))
-        buffer_add(out, text, number_print(number, text));
+        out->size += number_print(number, buffer_reserve(out, NUMBER_PRINT_MAX));
 }
 
 static void csv_names(struct buffer *out, struct tally *names)

@@ -36,8 +36,8 @@ struct cell {
 
 struct entry {
     const struct name *id, *protocol, *device_class, *device_subclass, *browser, *created_at;
-    double protocol_number;
-    const char *head; /* JSON of the entry without its cells */
+    double protocol_number, created_ms; /* ms since 1970; 0 when createdAt is no time */
+    const char *head;                   /* JSON of the entry without its cells */
     uint32_t head_size, cell_count;
     struct cell *cells;
     bool shown; /* unflagged and of a shown protocol; the rest is only counted */

@@ -6,18 +6,16 @@
 #include "validator/protocol.h"
 #include "validator/scrub.h"
 
-/* The verdict about the same run as it is published: what the scrub changed must be in the entry as
- * it is in the file, so that an index rebuilt from files is the same. */
-static struct verdict as_published(struct arena *arena, const struct verdict *verdict,
-                                   const struct js_document *document)
+/* Turns the verdict into one about the same run as it is published: what the scrub changed must be in the
+ * entry as it is in the file, so that an index rebuilt from files is the same. */
+static bool read_published(struct arena *arena, const struct js_document *document,
+                           struct verdict *verdict, struct shape_errors *errors)
 {
-    struct shape_errors errors = {.count = 0};
-    struct shape shape = {.arena = arena, .errors = &errors};
-    struct verdict published = *verdict;
-    published.document = document;
-    published.run = verdict->family->read(&shape, document);
-    published.identity = (const struct run_identity *)published.run;
-    return published;
+    struct shape shape = {.arena = arena, .errors = errors};
+    verdict->document = document;
+    verdict->run = verdict->family->read(&shape, document);
+    verdict->identity = (const struct run_identity *)verdict->run;
+    return errors->count == 0;
 }
 
 void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_MAX])
@@ -28,8 +26,8 @@ void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_
              (int)identity->run_id->size, identity->run_id->text);
 }
 
-void publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
-             double now_ms, struct publication *publication)
+bool publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
+             double now_ms, struct publication *publication, struct shape_errors *errors)
 {
     struct scrubbed *scrubbed = arena_clear_take(arena, 1, sizeof *scrubbed);
     scrub(arena, verdict->document, digest, now_ms, scrubbed);
@@ -40,9 +38,11 @@ void publish(struct arena *arena, const struct verdict *verdict, enum digest_sta
     publication_path(verdict, publication->path);
     js_print(&scrubbed->document, &scrubbed->document.root, &publication->bytes);
     struct verdict published = *verdict;
-    if (scrubbed->changed)
-        published = as_published(arena, verdict, &scrubbed->document);
+    errors->count = 0;
+    if (scrubbed->changed && !read_published(arena, &scrubbed->document, &published, errors))
+        return false;
     entry_write(&published, verdict->flagged, publication->path, &publication->entry);
+    return true;
 }
 
 void publication_free(struct publication *publication)

@@ -21,10 +21,11 @@ struct publication {
 /* Where the verdict puts the run: runs/YYYY/MM/ID.json or quarantine/... */
 void publication_path(const struct verdict *verdict, char path[PUBLICATION_PATH_MAX]);
 
-/* NOW_MS stamps scrubbedAt when something had to be removed. The caller frees with
- * publication_free. */
-void publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
-             double now_ms, struct publication *publication);
+/* NOW_MS stamps scrubbedAt when something had to be removed. The caller frees with publication_free in either
+ * case. False and ERRORS when the scrubbed form would be no run file: nothing that a rebuild of the index
+ * could not read is ever published. */
+bool publish(struct arena *arena, const struct verdict *verdict, enum digest_status digest,
+             double now_ms, struct publication *publication, struct shape_errors *errors);
 void publication_free(struct publication *publication);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "github/commit.h"
 #include "github/files.h"
+#include "github/guard.h"
 #include "github/lock.h"
 #include "github/tree.h"
 #include "validator/arena.h"
@@ -51,6 +52,8 @@ bool repository_open(const char *path, struct repository **out, struct store_err
     size_t size = strlen(repository->path);
     if (size > 1 && repository->path[size - 1] == '/')
         repository->path[size - 1] = '\0';
+    if (!guard_install(repository->git, repository->path, error))
+        return false;
 
     git_reference *head = NULL;
     if (git_reference_lookup(&head, repository->git, "HEAD"))

@@ -125,7 +125,7 @@ static bool refuse_shape(struct submission *submission, const struct shape_error
 
 static bool refuse_one(struct submission *submission, const char *path, const char *message)
 {
-    struct shape_errors errors = {.count = 1, .items = {{path, message}}};
+    struct shape_errors errors = {.count = 1, .items = {{path, message, strlen(path)}}};
     return refuse_shape(submission, &errors);
 }
 
@@ -146,8 +146,10 @@ static bool step_judge(struct submission *submission)
 
 static bool step_publish(struct submission *submission)
 {
-    publish(&submission->arena, &submission->verdict, submission->digest.status,
-            (double)submission->now_ms, &submission->publication);
+    struct shape_errors errors;
+    if (!publish(&submission->arena, &submission->verdict, submission->digest.status,
+                 (double)submission->now_ms, &submission->publication, &errors))
+        return refuse_shape(submission, &errors);
     if (submission->publication.entry.size > ENTRY_BYTES_MAX)
         return refuse_one(submission, "", "makes an index entry of more than 256 KiB");
     return true;

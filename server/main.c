@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,14 @@ static void print_usage(FILE *out)
     fputs("\n`benchledger COMMAND --help` says more; `--version` prints the version.\n", out);
 }
 
+/* A run takes several times its size for a few milliseconds. Keeping that memory between runs saves the kernel
+ * from clearing the same pages again for each of them. */
+enum { MEMORY_KEPT = 32 << 20 };
+
 int main(int count, char **arguments)
 {
+    mallopt(M_MMAP_THRESHOLD, MEMORY_KEPT);
+    mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
     const char *name = count > 1 ? arguments[1] : "";
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp(commands[i].name, name))

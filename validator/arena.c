@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 16 * 1024, LARGEST_BLOCK = 1024 * 1024 };
 
 struct arena_block {
     struct arena_block *older;
@@ -16,43 +16,33 @@ struct arena_block {
 void *memory_grow(void *block, size_t size)
 {
     void *grown = realloc(block, size ? size : 1);
-    if (!grown) {
-        fprintf(stderr, "benchledger: out of memory (%zu bytes)\n", size);
-        abort();
-    }
+    if (!grown)
+        memory_exhausted(size);
     return grown;
 }
 
-static void add_block(struct arena *arena, size_t least)
+void *arena_grow(struct arena *arena, size_t size)
 {
-    size_t size = arena->room ? arena->room * 2 : FIRST_BLOCK;
-    if (size > LARGEST_BLOCK)
-        size = LARGEST_BLOCK;
-    if (size < least)
-        size = least;
-    struct arena_block *block = memory_grow(NULL, sizeof *block + size);
+    size_t room = arena->room ? arena->room * 2 : FIRST_BLOCK;
+    if (room > LARGEST_BLOCK)
+        room = LARGEST_BLOCK;
+    if (room < size)
+        room = size;
+    struct arena_block *block = memory_grow(NULL, sizeof *block + room);
     block->older = arena->newest;
-    block->size = size;
+    block->size = room;
     arena->newest = block;
-    arena->used = 0;
-    arena->room = size;
-    arena->total += size;
-}
-
-void *arena_take(struct arena *arena, size_t size)
-{
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (size > arena->room - arena->used)
-        add_block(arena, size);
-    char *data = (char *)(arena->newest + 1) + arena->used;
-    arena->used += size;
-    return data;
+    arena->data = (char *)(block + 1);
+    arena->used = size;
+    arena->room = room;
+    arena->total += room;
+    return arena->data;
 }
 
 void *arena_clear_take(struct arena *arena, size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX / 2) / size)
-        abort();
+        memory_exhausted(SIZE_MAX);
     void *block = arena_take(arena, count * size);
     memset(block, 0, count * size);
     return block;

@@ -21,6 +21,11 @@ const char *metric_name(enum metric metric)
     return names[metric];
 }
 
+bool metric_is_compared(enum metric metric)
+{
+    return metric != METRIC_DECODE_CHUNKS && metric != METRIC_GENERATED && metric != METRIC_PREFILL;
+}
+
 /* The values of every metric of one cell, at most one for each iteration. */
 struct values {
     double *of[METRIC_COUNT], *scratch;

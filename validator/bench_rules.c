@@ -167,28 +167,30 @@ static void software_renderer(const struct subject *subject)
     raise_flag(subject, on_gpu ? SEVERITY_REJECT : SEVERITY_WARN, NULL, &evidence);
 }
 
+static void compare_median(const struct subject *subject, const struct client_summary *client,
+                           enum metric metric)
+{
+    size_t cell = (size_t)(client->cell - subject->run->cells);
+    const struct sample *sample = &subject->summaries->cells[cell].metrics[metric];
+    double c = client->medians[metric], s = sample->median;
+    if (!sample->n || s == 0 || !(fabs(c - s) / fabs(s) > CLIENT_SLACK))
+        return; /* an absent median is NAN, which is no disagreement */
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    js_write_key(&evidence.writer, "metric");
+    js_write_text(&evidence.writer, metric_name(metric));
+    put(&evidence, "client", c);
+    put(&evidence, "server", s);
+    raise_flag(subject, subject->rule->severity, client->cell, &evidence);
+}
+
 static void client_summary_disagrees(const struct subject *subject)
 {
-    static const enum metric compared[] = {METRIC_TTFT,           METRIC_DECODE_CHARS,
-                                           METRIC_TOTAL,          METRIC_OVERALL,
-                                           METRIC_SINGLE_LATENCY, METRIC_BATCH_TEXTS};
-    const struct bench_run *run = subject->run;
-    for (size_t i = 0; i < run->client_count; i++) {
-        const struct client_summary *client = &run->clients[i];
-        for (size_t j = 0; client->cell && j < sizeof compared / sizeof *compared; j++) {
-            const struct sample *sample =
-                &subject->summaries->cells[client->cell - run->cells].metrics[compared[j]];
-            double c = client->medians[compared[j]], s = sample->median;
-            if (!sample->n || isnan(c) || s == 0 || fabs(c - s) / fabs(s) <= CLIENT_SLACK)
-                continue;
-            struct flag_writer evidence;
-            flag_begin(&evidence);
-            js_write_key(&evidence.writer, "metric");
-            js_write_text(&evidence.writer, metric_name(compared[j]));
-            put(&evidence, "client", c);
-            put(&evidence, "server", s);
-            raise_flag(subject, subject->rule->severity, client->cell, &evidence);
-        }
+    for (size_t i = 0; i < subject->run->client_count; i++) {
+        const struct client_summary *client = &subject->run->clients[i];
+        for (int metric = 0; client->cell && metric < METRIC_COUNT; metric++)
+            if (metric_is_compared((enum metric)metric))
+                compare_median(subject, client, (enum metric)metric);
     }
 }
 
@@ -283,10 +285,9 @@ static double envelope(const struct bench_cell *cell)
     return envelopes[at].chars_per_sec;
 }
 
-/* Above the limit, or not a number that could be compared with it. */
 static bool exceeds(const struct sample *sample, double limit)
 {
-    return sample->n && !(sample->median <= limit);
+    return sample->n && sample->median > limit;
 }
 
 static void rate_envelope(const struct subject *subject, enum metric metric)
@@ -310,8 +311,15 @@ static void overall_rate_envelope(const struct subject *subject)
 static void ttft_implausible(const struct subject *subject)
 {
     const struct sample *ttft = &subject->summary->metrics[METRIC_TTFT];
-    if (ttft->n && !(ttft->median >= TTFT_MS_LEAST))
+    if (ttft->n && ttft->median < TTFT_MS_LEAST)
         flag_numbers(subject, "ttftMs", ttft->median, "limit", TTFT_MS_LEAST);
+}
+
+/* Adding and taking away 1.5 * 2^52 rounds without a call; large values are rare. */
+static double nearest_integer(double value)
+{
+    static const double LARGE = 6755399441055744.0;
+    return fabs(value) < 2251799813685248.0 ? (value + LARGE) - LARGE : floor(value + 0.5);
 }
 
 static void timer_grid(const struct subject *subject)
@@ -324,9 +332,8 @@ static void timer_grid(const struct subject *subject)
         const struct bench_iteration *iteration = &subject->cell->iterations[i];
         chunks += iteration->chunk_count;
         for (size_t j = 0; j < iteration->chunk_count; j++) {
-            double steps = iteration->chunks[j].t / grid, below = floor(steps);
-            double distance = steps - below < 0.5 ? steps - below : below + 1 - steps;
-            off += distance > TIMER_GRID_SLACK;
+            double steps = iteration->chunks[j].t / grid;
+            off += fabs(steps - nearest_integer(steps)) > TIMER_GRID_SLACK;
         }
     }
     if (chunks >= TIMER_GRID_CHUNKS_LEAST && 2 * off > chunks)
@@ -402,7 +409,7 @@ static void embed_rate_envelope(const struct subject *subject)
 static void embed_latency_implausible(const struct subject *subject)
 {
     const struct sample *latency = &subject->summary->metrics[METRIC_SINGLE_LATENCY];
-    if (latency->n && !(latency->median >= EMBED_LATENCY_MS_LEAST))
+    if (latency->n && latency->median < EMBED_LATENCY_MS_LEAST)
         flag_numbers(subject, "singleLatencyMs", latency->median, "limit", EMBED_LATENCY_MS_LEAST);
 }
 

@@ -54,6 +54,8 @@ enum metric {
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);
+/* Whether a client's median of it is held against ours (rule client-summary-disagrees). */
+bool metric_is_compared(enum metric metric);
 
 /* What the client computed for one cell; only medians are compared. */
 struct client_summary {

@@ -88,7 +88,7 @@ static const struct field screen_fields[] = {
     {0},
 };
 static const struct field reported_fields[] = {
-    {"gpu", FIELD_TEXT, FIELD_INDEXED, RUN(reported_gpu), NULL},
+    {"gpu", FIELD_TEXT, 0, RUN(reported_gpu), NULL},
     {"chassis", FIELD_TEXT, 0, RUN(reported_chassis), NULL},
     {"ramGB", FIELD_NUMBER, FIELD_NULLABLE, RUN(reported_ram_gb), NULL},
     {"otherAppsRunning", FIELD_BOOL, 0, CHECKED, NULL},
@@ -197,10 +197,10 @@ static void read_medians(struct shape *shape, const struct js_value *value,
     static const struct field median_fields[] = {{"median", FIELD_NUMBER, FIELD_NULLABLE, 0, NULL},
                                                  {0}};
     for (int metric = 0; metric < METRIC_COUNT; metric++) {
-        const char *name = metric_name(metric);
+        const char *name = metric_name((enum metric)metric);
         const struct js_value *sample = js_get(value, name);
         client->medians[metric] = NAN;
-        if (!sample)
+        if (!sample || !metric_is_compared((enum metric)metric))
             continue;
         shape_enter(shape, name);
         if (shape_is(shape, sample, JS_OBJECT))
@@ -351,12 +351,17 @@ static void check_identity(struct shape *shape, struct bench_run *run)
         shape_error(shape, "createdAt", "must be a date and time like 2026-01-31T23:59:59.000Z");
 }
 
-static void read_cells(struct shape *shape, struct bench_run *run)
+/* Cells with an id, ordered by it; none when `cells` is no list of 1 to 500. */
+static const struct bench_cell **read_cells(struct shape *shape, struct bench_run *run,
+                                            size_t *count)
 {
     const struct js_value *array = run->cells_value;
+    *count = 0;
+    if (!array)
+        return NULL;
     if (array->size < 1 || array->size > CELLS_MAX) {
         shape_error(shape, "cells", "must have 1 to 500 items");
-        return;
+        return NULL;
     }
     run->cells = arena_clear_take(shape->arena, array->size, sizeof *run->cells);
     run->cell_count = array->size;
@@ -366,10 +371,9 @@ static void read_cells(struct shape *shape, struct bench_run *run)
         bench_read_cell(shape, &array->items[i], &run->cells[i]);
         shape_leave(shape);
     }
-    size_t count;
-    const struct bench_cell **order = order_cells(shape, run, &count);
+    const struct bench_cell **order = order_cells(shape, run, count);
     shape_leave(shape);
-    read_clients(shape, run, order, count);
+    return order;
 }
 
 /* Of the details only those of a pressure change are read. */
@@ -395,8 +399,9 @@ const struct run *bench_read(struct shape *shape, const struct js_document *docu
     check_identity(shape, run);
     check_harness(shape, run);
     check_reported(shape, run);
-    if (run->cells_value)
-        read_cells(shape, run);
+    size_t count;
+    const struct bench_cell **order = read_cells(shape, run, &count);
+    read_clients(shape, run, order, count);
     check_events(shape, run->events);
     return (const struct run *)run;
 }

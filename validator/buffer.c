@@ -7,26 +7,16 @@
 
 #include "validator/arena.h"
 
-char *buffer_reserve(struct buffer *buffer, size_t size)
+char *buffer_grow(struct buffer *buffer, size_t size)
 {
-    if (size > buffer->room - buffer->size) {
-        size_t room = buffer->room + buffer->room / 2;
-        if (room < buffer->size + size)
-            room = buffer->size + size;
-        if (room < 64)
-            room = 64;
-        buffer->data = memory_grow(buffer->data, room);
-        buffer->room = room;
-    }
+    size_t room = buffer->room + buffer->room / 2;
+    if (room < buffer->size + size)
+        room = buffer->size + size;
+    if (room < 64)
+        room = 64;
+    buffer->data = memory_grow(buffer->data, room);
+    buffer->room = room;
     return buffer->data + buffer->size;
-}
-
-void buffer_add(struct buffer *buffer, const void *data, size_t size)
-{
-    if (!size)
-        return;
-    memcpy(buffer_reserve(buffer, size), data, size);
-    buffer->size += size;
 }
 
 void buffer_text(struct buffer *buffer, const char *text)

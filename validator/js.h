@@ -60,10 +60,7 @@ bool js_read(struct arena *arena, const char *text, size_t size, struct js_docum
 
 /* The member NAME of an object, or NULL (also when OBJECT is NULL or no object). */
 const struct js_value *js_get_sized(const struct js_value *object, const char *name, size_t size);
-static inline const struct js_value *js_get(const struct js_value *object, const char *name)
-{
-    return js_get_sized(object, name, strlen(name));
-}
+const struct js_value *js_get(const struct js_value *object, const char *name);
 
 /* Whether VALUE is a string equal to TEXT. VALUE may be NULL. */
 bool js_equals(const struct js_value *value, const char *text);

@@ -6,7 +6,9 @@ enum { FEW_KEYS = 8 };
 
 static bool same_key(const struct js_member *a, const struct js_member *b)
 {
-    return a->key.size == b->key.size && memcmp(a->key.text, b->key.text, a->key.size) == 0;
+    uint32_t size = a->key.size;
+    return size == b->key.size && (size == 0 || (*a->key.text == *b->key.text &&
+                                                 memcmp(a->key.text, b->key.text, size) == 0));
 }
 
 struct ordered_key {
@@ -24,7 +26,7 @@ static int by_key_then_place(const void *left, const void *right)
     return order ? order : a->place < b->place ? -1 : 1;
 }
 
-/* Marks repeated keys (text becomes NULL) after their value moved to the first place. Sorting keeps
+/* Marks repeated keys (type becomes JS_NULL) after their value moved to the first place. Sorting keeps
  * hostile objects of a million keys cheap. */
 static bool merge_many(struct js_member *members, size_t count)
 {

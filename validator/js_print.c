@@ -3,6 +3,7 @@
 
 #include "validator/js.h"
 #include "validator/number.h"
+#include "validator/text.h"
 
 enum { FEW_MEMBERS = 16 };
 
@@ -18,6 +19,25 @@ const struct js_value *js_get_sized(const struct js_value *object, const char *n
     return NULL;
 }
 
+/* Names have no NUL, keys may: a key that goes on behind one is another. */
+static bool is_named(const struct js_value *key, const char *name)
+{
+    uint32_t at = 0;
+    while (at < key->size && name[at] && key->text[at] == name[at])
+        at++;
+    return at == key->size && !name[at];
+}
+
+const struct js_value *js_get(const struct js_value *object, const char *name)
+{
+    if (!object || object->type != JS_OBJECT)
+        return NULL;
+    for (uint32_t i = 0; i < object->size; i++)
+        if (is_named(&object->members[i].key, name))
+            return &object->members[i].value;
+    return NULL;
+}
+
 bool js_equals(const struct js_value *value, const char *text)
 {
     return value && value->type == JS_STRING && value->size == strlen(text) &&
@@ -28,12 +48,7 @@ size_t js_units(const struct js_value *string)
 {
     if (string->flags & JS_ASCII)
         return string->size;
-    size_t units = 0;
-    for (uint32_t i = 0; i < string->size; i++) {
-        unsigned char byte = (unsigned char)string->text[i];
-        units += ((byte & 0xC0) != 0x80) + (byte >= 0xF0);
-    }
-    return units;
+    return text_units(text_of(string));
 }
 
 /* The UTF-16 units of the well-formed character at *AT, which moves behind it. */
@@ -143,11 +158,9 @@ static void print_text(const struct js_value *string, struct buffer *out)
         print_string(string->text, string->size, out);
         return;
     }
-    char *at = buffer_reserve(out, string->size + 2u);
-    *at = '"';
-    memcpy(at + 1, string->text, string->size);
-    at[string->size + 1] = '"';
-    out->size += string->size + 2u;
+    buffer_byte(out, '"');
+    buffer_add(out, string->text, string->size);
+    buffer_byte(out, '"');
 }
 
 static void print_number(double number, struct buffer *out)
@@ -175,6 +188,23 @@ static void print_scalar(const struct js_document *document, const struct js_val
         print_number(value->number, out);
 }
 
+/* A plain key and a number that keeps its token: nearly all members of a trace. False when it is another. */
+static bool print_token_member(const struct js_document *document, const struct js_member *member,
+                               struct buffer *out)
+{
+    const struct js_value *key = &member->key, *value = &member->value;
+    if (!(key->flags & JS_PLAIN) || value->type != JS_NUMBER || !(value->flags & JS_TOKEN))
+        return false;
+    char *start = buffer_reserve(out, key->size + (size_t)value->token_size + 3), *at = start;
+    *at++ = '"';
+    at = copy_bytes(at, key->text, key->size);
+    *at++ = '"';
+    *at++ = ':';
+    at = copy_bytes(at, document->text + value->size, value->token_size);
+    out->size += (size_t)(at - start);
+    return true;
+}
+
 void js_print(const struct js_document *document, const struct js_value *value, struct buffer *out)
 {
     if (value->type < JS_ARRAY) {
@@ -186,19 +216,29 @@ void js_print(const struct js_document *document, const struct js_value *value, 
     for (uint32_t i = 0; i < value->size; i++) {
         if (i)
             buffer_byte(out, ',');
-        if (object) {
+        if (!object) {
+            js_print(document, &value->items[i], out);
+        } else if (!print_token_member(document, &value->members[i], out)) {
             print_text(&value->members[i].key, out);
             buffer_byte(out, ':');
+            js_print(document, &value->members[i].value, out);
         }
-        js_print(document, object ? &value->members[i].value : &value->items[i], out);
     }
     buffer_byte(out, object ? '}' : ']');
+}
+
+/* js_compare with the usual case in front: ASCII keys whose first letters differ. */
+static int compare_keys(const struct js_value *a, const struct js_value *b)
+{
+    if ((a->flags & b->flags & JS_ASCII) && a->size && b->size && *a->text != *b->text)
+        return *a->text < *b->text ? -1 : 1;
+    return js_compare(a, b);
 }
 
 static int by_key(const void *left, const void *right)
 {
     const struct js_member *const *a = left, *const *b = right;
-    return js_compare(&(*a)->key, &(*b)->key);
+    return compare_keys(&(*a)->key, &(*b)->key);
 }
 
 /* Pointers to the members in canonical order: into FEW when they fit, else on the heap. */
@@ -215,7 +255,7 @@ static const struct js_member **sort_members(const struct js_value *object,
     }
     for (uint32_t i = 0; i < object->size; i++) {
         uint32_t at = i;
-        for (; at > 0 && js_compare(&order[at - 1]->key, &object->members[i].key) > 0; at--)
+        for (; at > 0 && compare_keys(&order[at - 1]->key, &object->members[i].key) > 0; at--)
             order[at] = order[at - 1];
         order[at] = &object->members[i];
     }
@@ -243,6 +283,8 @@ static void print_canonical_object(const struct js_document *document, const str
         if (follows)
             buffer_byte(out, ',');
         follows = true;
+        if (print_token_member(document, order[i], out))
+            continue;
         print_text(&order[i]->key, out);
         buffer_byte(out, ':');
         js_print_canonical(document, &order[i]->value, NULL, out);

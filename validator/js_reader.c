@@ -4,8 +4,10 @@
 #include "validator/js.h"
 #include "validator/js_members.h"
 #include "validator/number.h"
+#include "validator/text.h"
 
-enum { LONGEST_TOKEN = NUMBER_PRINT_MAX, FIRST_ROOM = 256 };
+/* Most objects of a run are chunks of two members, which are worth a copy of fixed size. */
+enum { FIRST_ROOM = 256, CHUNK_VALUES = 4 };
 
 /* A container that is still open: where its children begin on the stack. */
 struct frame {
@@ -47,14 +49,31 @@ static void skip_space(struct reader *reader)
     reader->at = at;
 }
 
-/* Whether any of eight bytes ends a plain ASCII run: quote, backslash, control or non-ASCII. */
-static bool has_special(uint64_t word)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Steps over plain ASCII eight bytes at a time, up to a quote, backslash, control or non-ASCII byte or to the
+ * last seven. A borrow can mark a byte behind a marked one, never before it: the lowest mark is true. */
+static const char *skip_words(const char *at, const char *end)
 {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
-    return ((word | (word - ones * 0x20) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
-            high) != 0;
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+        uint64_t marks =
+            (word | (word - ones * 0x20) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) &
+            high;
+        if (marks)
+            return at + (__builtin_ctzll(marks) >> 3);
+    }
+    return at;
 }
+#else
+static const char *skip_words(const char *at, const char *end)
+{
+    (void)end;
+    return at;
+}
+#endif
 
 /* Bytes of the well-formed UTF-8 character at AT, 0 when it is none (overlong forms, surrogates and
  * code points above U+10FFFF are none). */
@@ -85,9 +104,7 @@ static bool skip_plain(struct reader *reader, bool *ascii)
 {
     const char *at = reader->at, *end = reader->end;
     for (;;) {
-        uint64_t word;
-        while (end - at >= 8 && (memcpy(&word, at, 8), !has_special(word)))
-            at += 8;
+        at = skip_words(at, end);
         while (at < end && (unsigned char)*at < 0x80 && (unsigned char)*at >= 0x20 && *at != '"' &&
                *at != '\\')
             at++;
@@ -122,26 +139,6 @@ static bool read_hex4(struct reader *reader, unsigned *unit)
         reader->at++;
     }
     return true;
-}
-
-static char *put_code_point(char *out, unsigned code)
-{
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else if (code < 0x800) {
-        *out++ = (char)(0xC0 | code >> 6);
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        *out++ = (char)(0xE0 | code >> 12);
-        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    } else {
-        *out++ = (char)(0xF0 | code >> 18);
-        *out++ = (char)(0x80 | (code >> 12 & 0x3F));
-        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (code & 0x3F));
-    }
-    return out;
 }
 
 /* \uXXXX, with the low half of a pair when it follows. */
@@ -199,7 +196,7 @@ static bool read_escaped(struct reader *reader, const char *start, bool ascii,
         if (!read_escape(reader, &code))
             return false;
         ascii = ascii && code < 0x80;
-        out = put_code_point(out, code);
+        out = text_encode(out, code);
         from = reader->at;
         if (!skip_plain(reader, &ascii))
             return false;
@@ -231,64 +228,20 @@ static bool read_string(struct reader *reader, struct js_value *value)
     return true;
 }
 
-/* Whether a token prints as it stands, so that the printer can copy it. One of at most 15 digits in
- * plain form is its own shortest form; others are printed once and compared. */
-static bool is_printed_form(const char *token, size_t size, size_t digits, bool plain, double value)
-{
-    if (plain && digits <= 15 && value != 0)
-        return true;
-    char printed[NUMBER_PRINT_MAX];
-    return size <= LONGEST_TOKEN && number_print(value, printed) == size &&
-           memcmp(token, printed, size) == 0;
-}
-
-static const char *skip_digits(const char *at, const char *end)
-{
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return at;
-}
-
 static bool read_number(struct reader *reader, struct js_value *value)
 {
-    const char *token = reader->at, *end = reader->end, *at = token;
-    bool plain = true; /* no exponent, no zero at the end of a fraction, no 0.0000001 */
-    at += *at == '-';
-    const char *whole = at;
-    at = skip_digits(at, end);
-    size_t digits = (size_t)(at - whole);
-    if (digits == 0)
-        return fail(reader, at, "a number needs a digit");
-    if (*whole == '0' && digits > 1)
-        return fail(reader, whole + 1, "a number has no leading zeros");
-    if (at < end && *at == '.') {
-        const char *fraction = ++at;
-        at = skip_digits(at, end);
-        if (at == fraction)
-            return fail(reader, at, "a fraction needs a digit");
-        digits += (size_t)(at - fraction);
-        plain = at[-1] != '0' && (*whole != '0' || at - fraction <= 6);
-    }
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        plain = false;
-        at++;
-        at += at < end && (*at == '+' || *at == '-');
-        const char *exponent = at;
-        at = skip_digits(at, end);
-        if (at == exponent)
-            return fail(reader, at, "an exponent needs a digit");
-    }
-    size_t size = (size_t)(at - token);
-    double number = number_read(token, size);
-    if (isinf(number))
-        return fail(reader, token, "the number is too large");
-    bool printed = is_printed_form(token, size, digits, plain, number);
+    const char *at = reader->at;
+    struct number_token token = number_scan(at, reader->end);
+    if (token.problem)
+        return fail(reader, at + token.size, token.problem);
+    if (isinf(token.value))
+        return fail(reader, at, "the number is too large");
     *value = (struct js_value){.type = JS_NUMBER,
-                               .flags = printed ? JS_TOKEN : 0,
-                               .token_size = printed ? (uint16_t)size : 0,
-                               .size = (uint32_t)(token - reader->text),
-                               .number = number};
-    reader->at = at;
+                               .flags = token.is_printed ? JS_TOKEN : 0,
+                               .token_size = token.is_printed ? (uint16_t)token.size : 0,
+                               .size = (uint32_t)(at - reader->text),
+                               .number = token.value};
+    reader->at = at + token.size;
     return true;
 }
 
@@ -305,31 +258,23 @@ static bool read_word(struct reader *reader, const char *word, enum js_type type
 
 static bool read_scalar(struct reader *reader)
 {
-    struct js_value value;
-    bool read;
     if (reader->at == reader->end)
         return fail(reader, reader->at, "the text ends too early");
+    struct js_value *value = push(reader);
     switch (*reader->at) {
     case '"':
-        read = read_string(reader, &value);
-        break;
+        return read_string(reader, value);
     case 't':
-        read = read_word(reader, "true", JS_TRUE, &value);
-        break;
+        return read_word(reader, "true", JS_TRUE, value);
     case 'f':
-        read = read_word(reader, "false", JS_FALSE, &value);
-        break;
+        return read_word(reader, "false", JS_FALSE, value);
     case 'n':
-        read = read_word(reader, "null", JS_NULL, &value);
-        break;
+        return read_word(reader, "null", JS_NULL, value);
     default:
         if (*reader->at != '-' && (*reader->at < '0' || *reader->at > '9'))
             return fail(reader, reader->at, "unexpected character");
-        read = read_number(reader, &value);
+        return read_number(reader, value);
     }
-    if (read)
-        *push(reader) = value;
-    return read;
 }
 
 static bool open_container(struct reader *reader, bool object)
@@ -354,7 +299,10 @@ static void close_container(struct reader *reader)
     struct js_value *copy = NULL;
     if (count) {
         copy = arena_take(reader->arena, count * sizeof *copy);
-        memcpy(copy, children, count * sizeof *copy);
+        if (count == CHUNK_VALUES)
+            memcpy(copy, children, CHUNK_VALUES * sizeof *copy);
+        else
+            memcpy(copy, children, count * sizeof *copy);
     }
     reader->height = frame.base;
     struct js_value *value = push(reader);
@@ -368,12 +316,10 @@ static void close_container(struct reader *reader)
 
 static bool read_key(struct reader *reader)
 {
-    struct js_value key;
     if (reader->at == reader->end || *reader->at != '"')
         return fail(reader, reader->at, "expected a key in double quotes");
-    if (!read_string(reader, &key))
+    if (!read_string(reader, push(reader)))
         return false;
-    *push(reader) = key;
     skip_space(reader);
     if (reader->at == reader->end || *reader->at != ':')
         return fail(reader, reader->at, "expected a colon");

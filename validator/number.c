@@ -29,6 +29,11 @@ static struct product multiply(uint64_t a, uint64_t b)
     return (struct product){(uint64_t)(product >> 64), (uint64_t)product};
 }
 
+/* Powers of ten that a double holds exactly. */
+static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 static double from_bits(uint64_t bits)
 {
     double value;
@@ -141,9 +146,6 @@ static double read_slowly(const char *token, size_t size, const struct decimal *
 
 double number_read(const char *token, size_t size)
 {
-    static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     struct decimal decimal = take_apart(token, size);
     double value;
     uint64_t bits;
@@ -300,6 +302,147 @@ size_t number_print(double value, char out[NUMBER_PRINT_MAX])
     while (count > 1 && first[count - 1] == '0')
         count--;
     return lay_out(first, count, size + shortest.exponent, at, out);
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Up to eight digits at once, first digit in the lowest byte: appends those in front of the first other byte
+ * and returns how many they were. */
+static inline size_t take_word(const char *at, uint64_t *digits)
+{
+    static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10000,
+                                             100000, 1000000, 10000000, 100000000};
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    word ^= 0x3030303030303030u; /* digits become 0 to 9, all others more */
+    uint64_t others = (word | (word + 0x7676767676767676u)) & 0x8080808080808080u;
+    size_t count = others ? (size_t)__builtin_ctzll(others) >> 3 : 8;
+    if (count == 0)
+        return 0;
+    word <<= 8 * (8 - count);       /* zeros in front */
+    word = word * 10 + (word >> 8); /* pairs, in every other byte */
+    word = ((word & 0x000000FF000000FFu) * 0x000F424000000064u +
+            (word >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u) >>
+           32;
+    *digits = *digits * powers_of_ten[count] + word;
+    return count;
+}
+#else
+static inline size_t take_word(const char *at, uint64_t *digits)
+{
+    size_t count = 0;
+    for (; count < 8 && at[count] >= '0' && at[count] <= '9'; count++)
+        *digits = *digits * 10 + (uint64_t)(at[count] - '0');
+    return count;
+}
+#endif
+
+/* Steps over digits and appends them to *DIGITS, which wraps beyond 64 bits. */
+__attribute__((always_inline)) static inline const char *
+take_digits(const char *at, const char *end, uint64_t *digits)
+{
+    while (end - at >= 8) {
+        size_t count = take_word(at, digits);
+        at += count;
+        if (count < 8)
+            return at;
+    }
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        *digits = *digits * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+/* The slow way for tokens that are long or have an exponent. */
+static void read_and_compare(const char *token, struct number_token *result)
+{
+    char printed[NUMBER_PRINT_MAX];
+    result->value = number_read(token, result->size);
+    result->is_printed = isfinite(result->value) && result->size <= NUMBER_PRINT_MAX &&
+                         number_print(result->value, printed) == result->size &&
+                         memcmp(token, printed, result->size) == 0;
+}
+
+/* Whether DIGITS * 10^-FRACTION, whose last digit is not 0, is the shortest form of VALUE. */
+static bool is_shortest(double value, uint64_t digits, size_t fraction)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    struct shortest shortest = shorten(bits & ((UINT64_C(1) << SIGNIFICAND_BITS) - 1),
+                                       (int)(bits >> SIGNIFICAND_BITS & 0x7FF));
+    for (; shortest.exponent < -(int)fraction && shortest.digits % 10 == 0; shortest.exponent++)
+        shortest.digits /= 10;
+    return shortest.exponent == -(int)fraction && shortest.digits == digits;
+}
+
+/* A token in plain form of at most DIGITS_EXACT digits, FRACTION of them behind the point. */
+static void read_plain(const char *token, uint64_t digits, size_t fraction,
+                       struct number_token *result)
+{
+    bool negative = *token == '-';
+    uint64_t bits;
+    double value = 0;
+    if (digits == 0) {
+        result->value = negative ? -0.0 : 0.0;
+        result->is_printed = result->size == 1;
+        return;
+    }
+    if (digits <= UINT64_C(1) << 53)
+        value = (double)digits / exact_powers[fraction]; /* both exact, so one rounding (Clinger) */
+    else if (nearest(digits, -(int64_t)fraction, &bits))
+        value = from_bits(bits);
+    else {
+        read_and_compare(token, result);
+        return;
+    }
+    result->value = negative ? -value : value;
+    /* At most 15 digits are their own shortest form; below 1e-6 an exponent is printed. */
+    if (fraction && (token[result->size - 1] == '0' || value < 1e-6))
+        result->is_printed = false;
+    else if (digits < UINT64_C(1000000000000000))
+        result->is_printed = true;
+    else if (fraction)
+        result->is_printed = is_shortest(value, digits, fraction);
+    else
+        read_and_compare(token, result);
+}
+
+static struct number_token refuse(const char *token, const char *at, const char *problem)
+{
+    return (struct number_token){.size = (size_t)(at - token), .problem = problem};
+}
+
+struct number_token number_scan(const char *token, const char *end)
+{
+    struct number_token result = {0};
+    uint64_t digits = 0, ignored = 0;
+    const char *at = token + (token < end && *token == '-'), *whole = at;
+    at = take_digits(at, end, &digits);
+    size_t count = (size_t)(at - whole), fraction = 0;
+    if (count == 0)
+        return refuse(token, at, "a number needs a digit");
+    if (*whole == '0' && count > 1)
+        return refuse(token, whole + 1, "a number has no leading zeros");
+    if (at < end && *at == '.') {
+        const char *point = at++;
+        at = take_digits(at, end, &digits);
+        fraction = (size_t)(at - point) - 1;
+        if (fraction == 0)
+            return refuse(token, at, "a fraction needs a digit");
+    }
+    bool exponent = at < end && (*at == 'e' || *at == 'E');
+    if (exponent) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        const char *first = at;
+        at = take_digits(at, end, &ignored);
+        if (at == first)
+            return refuse(token, at, "an exponent needs a digit");
+    }
+    result.size = (size_t)(at - token);
+    if (exponent || count + fraction > DIGITS_EXACT)
+        read_and_compare(token, &result);
+    else
+        read_plain(token, digits, fraction, &result);
+    return result;
 }
 
 double number_round2(double value)

@@ -2,9 +2,19 @@
 #ifndef BENCHLEDGER_VALIDATOR_NUMBER_H
 #define BENCHLEDGER_VALIDATOR_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { NUMBER_PRINT_MAX = 32 };
+
+/* A number that begins at AT, by the JSON grammar. */
+struct number_token {
+    double value; /* infinite when it overflows */
+    size_t size;
+    bool is_printed;     /* the token is what number_print prints for the value */
+    const char *problem; /* static, what is wrong at AT + size; NULL: nothing */
+};
+struct number_token number_scan(const char *at, const char *end);
 
 /* The double nearest to a token that matches the JSON number grammar (the caller has checked it).
  * Infinity when it overflows. */

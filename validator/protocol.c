@@ -56,12 +56,23 @@ void flag_begin(struct flag_writer *evidence)
     js_write_begin(&evidence->writer, '{');
 }
 
+/* Whether CODE stands for the first time. Codes are those of the rule table: equal ones are equal pointers. */
+static bool is_new(struct flags *flags, const char *code)
+{
+    for (size_t i = 0; i < flags->code_count; i++)
+        if (flags->codes[i] == code)
+            return false;
+    if (flags->code_count < RULES_MAX)
+        flags->codes[flags->code_count++] = code;
+    return true;
+}
+
 void flag_end(struct flags *flags, struct flag_writer *evidence, const char *code,
               enum severity severity, const struct js_value *cell_id, const char *message)
 {
     js_write_end(&evidence->writer, '}');
     flags->reject = flags->reject || severity == SEVERITY_REJECT;
-    if (flags->count < FLAGS_MAX) {
+    if (is_new(flags, code) || flags->count < FLAGS_MAX) {
         struct flag *flag = arena_clear_take(flags->arena, 1, sizeof *flag);
         *flag = (struct flag){
             .code = code,

@@ -12,6 +12,8 @@ struct flags {
     const struct answer_key *key; /* or NULL */
     struct flag *first, **last;
     size_t count;
+    const char *codes[RULES_MAX]; /* each once */
+    size_t code_count;
     bool reject;
 };
 

@@ -99,8 +99,8 @@ static bool round_level(struct editor *editor)
     if (!level || level->type != JS_NUMBER)
         return false;
     double quarter = floor(level->number * 4 + 0.5) / 4;
-    if (quarter == level->number)
-        return false;
+    if (quarter == level->number || !isfinite(quarter))
+        return false; /* a level near the largest double has no quarters to round to */
     put_in(editor, of_power, "level", js_make_number(quarter));
     return true;
 }

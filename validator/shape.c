@@ -39,7 +39,7 @@ static void add_step(struct buffer *pointer, const char *name, size_t size)
         else if (name[i] == '/')
             buffer_add(pointer, "~1", 2);
         else
-            buffer_byte(pointer, name[i] ? name[i] : '?'); /* pointers end at a NUL */
+            buffer_byte(pointer, name[i]);
     }
 }
 
@@ -58,8 +58,10 @@ void shape_error(struct shape *shape, const char *name, const char *message)
     }
     if (name)
         add_step(&pointer, name, strlen(name));
-    errors->items[errors->count++] = (struct shape_error){
-        .path = arena_copy(shape->arena, pointer.data, pointer.size), .message = message};
+    errors->items[errors->count++] =
+        (struct shape_error){.path = arena_copy(shape->arena, pointer.data, pointer.size),
+                             .message = message,
+                             .path_size = pointer.size};
 }
 
 bool shape_is(struct shape *shape, const struct js_value *value, enum js_type type)

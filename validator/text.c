@@ -34,25 +34,31 @@ uint32_t text_next(const char **at, const char *end)
            (text[3] & 0x3Fu);
 }
 
+char *text_encode(char *out, uint32_t code)
+{
+    if (code < 0x80) {
+        *out++ = (char)code;
+        return out;
+    }
+    if (code < 0x800) {
+        *out++ = (char)(0xC0 | code >> 6);
+    } else {
+        if (code < 0x10000) {
+            *out++ = (char)(0xE0 | code >> 12);
+        } else {
+            *out++ = (char)(0xF0 | code >> 18);
+            *out++ = (char)(0x80 | (code >> 12 & 0x3F));
+        }
+        *out++ = (char)(0x80 | (code >> 6 & 0x3F));
+    }
+    *out++ = (char)(0x80 | (code & 0x3F));
+    return out;
+}
+
 void text_put(struct buffer *out, uint32_t code)
 {
-    char bytes[4];
-    size_t size = 0;
-    if (code < 0x80) {
-        bytes[size++] = (char)code;
-    } else if (code < 0x800) {
-        bytes[size++] = (char)(0xC0 | code >> 6);
-    } else if (code < 0x10000) {
-        bytes[size++] = (char)(0xE0 | code >> 12);
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
-    } else {
-        bytes[size++] = (char)(0xF0 | code >> 18);
-        bytes[size++] = (char)(0x80 | (code >> 12 & 0x3F));
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
-    }
-    if (code >= 0x80)
-        bytes[size++] = (char)(0x80 | (code & 0x3F));
-    buffer_add(out, bytes, size);
+    char *at = buffer_reserve(out, TEXT_CODE_MAX);
+    out->size += (size_t)(text_encode(at, code) - at);
 }
 
 bool text_is_space(uint32_t code)

@@ -17,7 +17,9 @@ struct text text_of(const struct js_value *string);
 
 /* The code point at *AT, which moves behind it; *AT is below END, the text well formed. */
 uint32_t text_next(const char **at, const char *end);
-/* Appends a code point. */
+/* Writes a code point as at most TEXT_CODE_MAX bytes and returns the place behind them. */
+enum { TEXT_CODE_MAX = 4 };
+char *text_encode(char *out, uint32_t code);
 void text_put(struct buffer *out, uint32_t code);
 
 /* JavaScript's \s. */

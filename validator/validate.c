@@ -113,7 +113,8 @@ void shape_errors_write(const struct shape_errors *errors, struct js_writer *wri
     js_write_begin(writer, '[');
     for (size_t i = 0; i < errors->count; i++) {
         js_write_begin(writer, '{');
-        write_text(writer, "path", errors->items[i].path);
+        js_write_key(writer, "path");
+        js_write_string(writer, errors->items[i].path, errors->items[i].path_size);
         write_text(writer, "message", errors->items[i].message);
         js_write_end(writer, '}');
     }

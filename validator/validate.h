@@ -14,14 +14,15 @@
 
 enum {
     SHAPE_ERRORS_MAX = 50,
-    FLAGS_MAX = 5000, /* recorded; a verdict counts those beyond, too */
+    FLAGS_MAX = 5000, /* recorded; beyond them only the first of each code */
+    RULES_MAX = 64,   /* rows of a rule table */
     RULES_VERSION = 2,
 };
 
 struct shape_error {
-    const char
-        *path; /* RFC 6901 pointer; NUL-terminated, may hold what the client sent: escape it */
+    const char *path; /* RFC 6901 pointer; holds what the client sent, NUL too: escape it */
     const char *message;
+    size_t path_size;
 };
 struct shape_errors {
     struct shape_error items[SHAPE_ERRORS_MAX];

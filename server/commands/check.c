@@ -97,14 +97,25 @@ static void print_table(const struct report *report)
         offline_complain(report->file.name, report->file.problem);
         return;
     }
-    for (size_t i = 0; i < report->errors.count; i++)
-        printf("    shape  %s %s\n", report->errors.items[i].path, report->errors.items[i].message);
+    BUFFER_SCOPE struct buffer lines = {0};
+    for (size_t i = 0; i < report->errors.count; i++) {
+        const struct shape_error *error = &report->errors.items[i];
+        buffer_text(&lines, "    shape  ");
+        offline_add_safely(&lines, error->path, error->path_size);
+        buffer_format(&lines, " %s\n", error->message);
+    }
+    for (const struct flag *flag = report->shaped ? report->verdict.flags : NULL; flag;
+         flag = flag->next) {
+        buffer_format(&lines, "    %-6s %s ", severity_name(flag->severity), flag->code);
+        if (flag->cell_id)
+            offline_add_safely(&lines, flag->cell_id->text, flag->cell_id->size);
+        buffer_format(&lines, ": %s ", flag->message);
+        offline_add_safely(&lines, flag->evidence, flag->evidence_size);
+        buffer_byte(&lines, '\n');
+    }
+    fwrite(lines.data, 1, lines.size, stdout);
     if (!report->shaped)
         return;
-    for (const struct flag *flag = report->verdict.flags; flag; flag = flag->next)
-        printf("    %-6s %s%s%.*s: %s %s\n", severity_name(flag->severity), flag->code,
-               flag->cell_id ? " " : "", flag->cell_id ? (int)flag->cell_id->size : 0,
-               flag->cell_id ? flag->cell_id->text : "", flag->message, flag->evidence);
     if (!report->verdict.answers_parsed)
         puts("    note   no answer key: quality answers were not parsed again");
 }

@@ -1,39 +1,52 @@
 #include "server/commands/offline.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/embedded.h"
+#include "validator/text.h"
 
-enum { FILE_SIZE_MAX = 256 << 20 };
+enum { FILE_SIZE_MAX = 256 << 20, READ_STEP = 65536 };
 
-static bool read_stream(FILE *stream, struct buffer *text)
+/* Reads to the end; the size that the system tells of a file is only a hint. */
+static bool read_all(int fd, struct buffer *text)
 {
-    size_t got;
-    do {
-        char *place = buffer_reserve(text, 65536);
-        got = fread(place, 1, 65536, stream);
-        text->size += got;
-    } while (got && text->size <= FILE_SIZE_MAX);
-    if (text->size > FILE_SIZE_MAX)
-        errno = EFBIG;
-    return !ferror(stream) && text->size <= FILE_SIZE_MAX;
+    struct stat status;
+    size_t step = READ_STEP;
+    if (fstat(fd, &status) == 0 && status.st_size > 0 && status.st_size < FILE_SIZE_MAX)
+        step = (size_t)status.st_size + 1;
+    for (;;) {
+        ssize_t got = read(fd, buffer_reserve(text, step), step);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got > 0)
+            text->size += (size_t)got;
+        if (text->size > FILE_SIZE_MAX) {
+            errno = EFBIG;
+            return false;
+        }
+        step = READ_STEP;
+    }
 }
 
 static bool read_file(const char *name, struct buffer *text)
 {
-    if (strcmp(name, "-") == 0)
-        return read_stream(stdin, text);
-    FILE *stream = fopen(name, "rb");
-    if (!stream)
+    bool standard = strcmp(name, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    bool read = read_stream(stream, text);
+    bool fine = read_all(fd, text);
     int problem = errno;
-    fclose(stream);
+    if (!standard)
+        close(fd);
     errno = problem;
-    return read;
+    return fine;
 }
 
 bool offline_open(struct offline_file *file, const char *name)
@@ -58,19 +71,25 @@ void offline_close(struct offline_file *file)
     buffer_free(&file->text);
 }
 
-static void print_safely(const char *text)
+void offline_add_safely(struct buffer *out, const char *text, size_t size)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stderr);
+    for (const char *at = text, *next = text, *end = text + size; at < end; at = next) {
+        if (text_is_control(text_next(&next, end)))
+            buffer_byte(out, '?');
+        else
+            buffer_add(out, at, (size_t)(next - at));
+    }
 }
 
 void offline_complain(const char *file, const char *message)
 {
-    fputs("benchledger: ", stderr);
-    print_safely(file);
-    fputs(": ", stderr);
-    print_safely(message);
-    fputc('\n', stderr);
+    BUFFER_SCOPE struct buffer line = {0};
+    buffer_text(&line, "benchledger: ");
+    offline_add_safely(&line, file, strlen(file));
+    buffer_text(&line, ": ");
+    offline_add_safely(&line, message, strlen(message));
+    buffer_byte(&line, '\n');
+    fwrite(line.data, 1, line.size, stderr);
 }
 
 void offline_complain_shape(const char *file, const struct shape_errors *errors)

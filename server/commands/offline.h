@@ -20,7 +20,9 @@ struct offline_file {
 bool offline_open(struct offline_file *file, const char *name);
 void offline_close(struct offline_file *file);
 
-/* `benchledger: FILE: message` on stderr; control characters of either are shown as '?'. */
+/* Adds text for a terminal: control characters and direction marks are shown as '?'. */
+void offline_add_safely(struct buffer *out, const char *text, size_t size);
+/* `benchledger: FILE: message` on stderr. */
 void offline_complain(const char *file, const char *message);
 /* Every shape error of a refused file on stderr. */
 void offline_complain_shape(const char *file, const struct shape_errors *errors);

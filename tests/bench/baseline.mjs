@@ -16,8 +16,10 @@ export * from './baseline/recompute.mjs';
 export * from './baseline/rules.mjs';
 export * from './baseline/shape.mjs';
 export * from './baseline/publish.mjs';
+export * from './baseline/board.mjs';
 
-export const defaultKey = JSON.parse(readFileSync(new URL('../../server/data/tinymmlu-key.json', import.meta.url), 'utf8'));
+export const defaultKey = JSON.parse(readFileSync(new URL('../../server/data/tinymmlu-key.json', import.meta.url),
+  'utf8'));
 
 export function verdict(run, { file = '', anyProtocol = true, key = defaultKey } = {}) {
   const digest = digestState(run);

@@ -10,7 +10,7 @@ import { Folder } from '../support/checker.mjs';
 const BASELINE = fileURLToPath(new URL('baseline.mjs', import.meta.url));
 const ROUNDS = Number(process.argv[2] ?? 5);
 const SETS = [
-  { name: '70 KB files', files: 300, options: { chunks: 110, iterations: 12, clock: 'fine' } },
+  { name: '70 KB files', files: 600, options: { chunks: 110, iterations: 12, clock: 'fine' } },
   { name: '1.4 MB files', files: 15, options: { chunks: 1000, iterations: 36, clock: 'fine' } },
 ];
 
@@ -20,10 +20,12 @@ const taskset = spawnSync('taskset', ['-c', '0', 'true']).status === 0 ? ['tasks
 function timed(command, files) {
   const script = 'TIMEFORMAT="%U %S"; time "$@"';
   const started = process.hrtime.bigint();
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, 'bash', ...taskset, ...command, ...files], { maxBuffer: 1 << 30 });
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, 'bash', ...taskset, ...command, ...files],
+    { maxBuffer: 1 << 30 });
   const wall = Number(process.hrtime.bigint() - started) / 1e9;
   if (status !== 0) throw new Error(`${command.join(' ')}: ${status} ${stderr}`);
-  const [user, system] = stderr.toString().trim().split(/\s+/).slice(-2).map((text) => Number(text.replace(',', '.')));
+  const [user, system] = stderr.toString().trim().split(/\s+/).slice(-2).map((text) =>
+    Number(text.replace(',', '.')));
   return { wall, cpu: user + system, stdout };
 }
 

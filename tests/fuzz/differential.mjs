@@ -11,7 +11,8 @@ const seed = Number(process.argv[3] ?? Date.now() % 4294967296);
 const kept = process.argv[4];
 let told = 0;
 let shown = 0;
-const tally = tryFiles(count, seed, corpusFiles().map((file) => readFileSync(file, 'utf8')), ({ files, differences }) => {
+const tally = tryFiles(count, seed, corpusFiles().map((file) => readFileSync(file, 'utf8')),
+  ({ files, differences }) => {
   for (const { command, bytes, expected, found } of differences.slice(told)) {
     if (kept) {
       mkdirSync(kept, { recursive: true });

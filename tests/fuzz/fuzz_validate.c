@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!validate(&arena, &document, &policy, NULL, &verdict, &errors))
         return 0;
     struct publication publication;
-    publish(&arena, &verdict, digest.status, 0, &publication);
+    if (!publish(&arena, &verdict, digest.status, 0, &publication, &errors))
+        abort();
     publish_again(&arena, &verdict, &publication);
     publication_free(&publication);
     return 0;

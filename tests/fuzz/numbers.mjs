@@ -10,6 +10,7 @@ const wrong = tryRandom(count, seed, (done, failed) => {
   shown = done;
   console.log(`${done} numbers, ${failed} differ`);
 });
-for (const { text, found, expected } of wrong.slice(0, 20)) console.log(`${text}: ${found} where Node prints ${expected}`);
+for (const { text, found, expected } of wrong.slice(0,
+  20)) console.log(`${text}: ${found} where Node prints ${expected}`);
 console.log(`seed ${seed}`);
 process.exitCode = wrong.length > 0 ? 1 : 0;

@@ -4,12 +4,14 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { canonical, sha256 } from '../bench/baseline.mjs';
 import { check, Folder, run } from '../support/checker.mjs';
+import { tryTexts } from '../support/texts.mjs';
 
 const folder = new Folder();
 after(() => folder.close());
 
 const PILE = '\u{1F4A9}'; // U+1F4A9, two units from U+D83D on
-const escapeAll = (text) => [...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
+const escapeAll = (text) => [...Array(text.length).keys()].map((i) =>
+  `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
 const object = (members) => `{${members.map(([key, value]) => `"${key}":${value}`).join(',')}}`;
 const nested = (depth, open, close) => `${open.repeat(depth)}${close.repeat(depth)}`;
 
@@ -23,7 +25,8 @@ const TEXTS = {
   'NUL in values and keys': '{"a\\u0000b":"\\u0000","a":"x\\u0000","a\\u0000":1,"\\u0000":2,"a\\u0000a":3}',
   'keys beyond U+FFFF against keys at U+E000 to U+FFFF': `{"\uffff":1,"${PILE}":2,"\ue000":3,"\ufb01":4,"\ud7ff":5,"\\uffff\\uffff":6}`,
   'lone surrogates against pairs and U+E000': `{"\ue000":1,"\\ude00":2,"${PILE}":3,"\\ud83d":4,"\\ud83dz":5,"\\ud83d\ue000":6,"\\udbff\\udfff":7,"\\ud800\\udc00":8}`,
-  'keys that begin alike': object(['b', 'a', '', 'aa', 'ab', 'a b', 'A', '\u00e9', 'e\u0301', '~', '\u007f'].map((key, i) => [key, i])),
+  'keys that begin alike': object(['b', 'a', '', 'aa', 'ab', 'a b', 'A', '\u00e9', 'e\u0301', '~',
+    '\u007f'].map((key, i) => [key, i])),
   'numbers of every form': '{"a":[-0,0,-0.0,0e5,-0e-5,1e21,1e-7,5e-324,-5e-324,1.7976931348623157e308,2.2250738585072014e-308,1e20,123456789012345680000,0.000001,1e-6,1E+2,1.50,100,1e0,10E-1,0.1,-1.5e-9]}',
   'numbers that round to zero': '{"a":[1e-400,-1e-400,2.4703282292062327e-324,2.4703282292062328e-324,0.0000000000000000000000000000000000000000000000e400]}',
   'integers beyond 2^53': '{"a":[9007199254740991,9007199254740992,9007199254740993,9007199254740994,9007199254740995,-9007199254740993,18446744073709551615,18446744073709551616,123456789012345678901234567890]}',
@@ -34,8 +37,11 @@ const TEXTS = {
   'a repeated key keeps its first place and takes its last value': '{"a":1,"b":2,"a":{"c":3,"c":[4]},"b":"last","c":5,"a":6}',
   'keys repeated many times': object(Array.from({ length: 3000 }, (_, i) => [`k${i % 700}`, i])),
   'one key repeated often': object(Array.from({ length: 5000 }, (_, i) => ['same', i])),
-  'many keys in all orders': object(Array.from({ length: 4000 }, (_, i) => [`${(i * 2654435761) % 4294967296}x`, i])),
-  'integer-like keys': object(['b', '10', '9', '2', '1', '0', '4294967294', '4294967295', '4294967296', '01', '-1', '1.0', '1e1', '00', '+1', ' 1', '', '-0', '99999999999', 'a', '100', '\\u0031\\u0031'].map((key, i) => [key, i])),
+  'many keys in all orders': object(Array.from({ length: 4000 },
+    (_, i) => [`${(i * 2654435761) % 4294967296}x`, i])),
+  'integer-like keys': object(['b', '10', '9', '2', '1', '0', '4294967294', '4294967295', '4294967296', '01', '-1',
+    '1.0', '1e1', '00', '+1', ' 1', '', '-0', '99999999999', 'a', '100',
+    '\\u0031\\u0031'].map((key, i) => [key, i])),
   'integer-like keys repeated': '{"7":1,"a":2,"3":3,"7":4,"a":5,"3":6}',
   'integer-like keys deep down': '{"z":[{"b":1,"2":2,"1":3}],"5":{"y":1,"0":2}}',
   'many integer-like keys': object(Array.from({ length: 3000 }, (_, i) => [`${(i * 7919) % 3001}`, i])),
@@ -102,45 +108,73 @@ test('standard input reads as a file does', () => {
   assert.equal(run(['digest', '--canonical', '-'], '{"b":1,"a":2}').stdout.toString(), '{"a":2,"b":1}');
 });
 
-const bytes = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+const bytes = (...parts) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
 const inString = (...units) => bytes('{"a":"', units, '"}');
 const inKey = (...units) => bytes('{"', units, '":1}');
 
 // Refused by Node as well: bad UTF-8 by a strict decoder, the rest by JSON.parse.
 const BAD_UTF8 = {
-  'a lone continuation byte': [0x80], 'a lone continuation byte 0xbf': [0xbf], 'an overlong slash of 2 bytes': [0xc0, 0xaf], 'an overlong NUL': [0xc0, 0x80],
-  'an overlong 2 bytes 0xc1': [0xc1, 0xbf], 'an overlong of 3 bytes': [0xe0, 0x80, 0xaf], 'an overlong of 3 bytes, the largest': [0xe0, 0x9f, 0xbf],
-  'an overlong of 4 bytes': [0xf0, 0x80, 0x80, 0xaf], 'an overlong of 4 bytes, the largest': [0xf0, 0x8f, 0xbf, 0xbf], 'a high surrogate': [0xed, 0xa0, 0x80],
-  'a low surrogate': [0xed, 0xbf, 0xbf], 'a surrogate pair': [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80], 'U+110000': [0xf4, 0x90, 0x80, 0x80], '0xf5': [0xf5, 0x80, 0x80, 0x80],
-  '0xf8': [0xf8, 0x88, 0x80, 0x80, 0x80], '0xfe': [0xfe], '0xff': [0xff], '2 bytes cut to 1': [0xc3], '3 bytes cut to 1': [0xe2], '3 bytes cut to 2': [0xe2, 0x80],
-  '4 bytes cut to 1': [0xf0], '4 bytes cut to 2': [0xf0, 0x9f], '4 bytes cut to 3': [0xf0, 0x9f, 0x92], 'a wrong second byte': [0xe2, 0x28, 0xa1],
-  'a wrong third byte': [0xe2, 0x82, 0x28], 'a wrong fourth byte': [0xf0, 0x90, 0x8d, 0x28], 'a first byte twice': [0xc3, 0xc3, 0xa9],
+  'a lone continuation byte': [0x80], 'a lone continuation byte 0xbf': [0xbf],
+    'an overlong slash of 2 bytes': [0xc0, 0xaf], 'an overlong NUL': [0xc0, 0x80],
+  'an overlong 2 bytes 0xc1': [0xc1, 0xbf], 'an overlong of 3 bytes': [0xe0, 0x80, 0xaf],
+    'an overlong of 3 bytes, the largest': [0xe0, 0x9f, 0xbf],
+  'an overlong of 4 bytes': [0xf0, 0x80, 0x80, 0xaf], 'an overlong of 4 bytes, the largest': [0xf0, 0x8f, 0xbf,
+    0xbf], 'a high surrogate': [0xed, 0xa0, 0x80],
+  'a low surrogate': [0xed, 0xbf, 0xbf], 'a surrogate pair': [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80],
+    'U+110000': [0xf4, 0x90, 0x80, 0x80], '0xf5': [0xf5, 0x80, 0x80, 0x80],
+  '0xf8': [0xf8, 0x88, 0x80, 0x80, 0x80], '0xfe': [0xfe], '0xff': [0xff], '2 bytes cut to 1': [0xc3],
+    '3 bytes cut to 1': [0xe2], '3 bytes cut to 2': [0xe2, 0x80],
+  '4 bytes cut to 1': [0xf0], '4 bytes cut to 2': [0xf0, 0x9f], '4 bytes cut to 3': [0xf0, 0x9f, 0x92],
+    'a wrong second byte': [0xe2, 0x28, 0xa1],
+  'a wrong third byte': [0xe2, 0x82, 0x28], 'a wrong fourth byte': [0xf0, 0x90, 0x8d, 0x28],
+    'a first byte twice': [0xc3, 0xc3, 0xa9],
 };
 const BAD_TEXT = {
-  nothing: '', 'white space only': ' \n', 'a comma too many in an object': '{"a":1,}', 'a comma too many in an array': '{"a":[1,]}', 'a comma too few': '{"a":1 "b":2}',
-  'a colon too few': '{"a" 1}', 'a key without quotes': '{a:1}', 'single quotes': "{'a':1}", 'an open object': '{"a":1', 'an open array': '{"a":[1', 'an open string': '{"a":"x',
-  'an open key': '{"a', 'a value too few': '{"a":}', 'a wrong bracket': '{"a":[1}', 'trailing text': '{"a":1}x', 'a second value': '{"a":1}{}', 'trailing NUL': '{"a":1}\0',
-  'NUL between': '{"a":\0 1}', 'a comment': '{"a":1/**/}', 'a form feed as white space': '{"a":\f1}', 'a no-break space as white space': '{"a":\u00a01}',
-  'a vertical tab as white space': '{\v"a":1}', 'U+2028 as white space': '{"a":1}\u2028', 'a byte order mark inside': '{"a":\ufeff1}', 'two byte order marks': '\ufeff\ufeff{"a":1}',
-  'a byte order mark at the end': '{"a":1}\ufeff', 'a word in capitals': '{"a":True}', 'a word cut short': '{"a":tru}', 'a word too long': '{"a":nulll}', NaN: '{"a":NaN}', Infinity: '{"a":Infinity}',
-  '-Infinity': '{"a":-Infinity}', undefined: '{"a":undefined}', 'a leading zero': '{"a":01}', 'a negative leading zero': '{"a":-01}', 'a plus sign': '{"a":+1}', 'a lone minus': '{"a":-}', 'no digit before the point': '{"a":.5}',
-  'no digit after the point': '{"a":1.}', 'no digit after the point before an exponent': '{"a":1.e5}', 'an empty exponent': '{"a":1e}', 'an exponent with a sign only': '{"a":1e+}', hexadecimal: '{"a":0x10}', 'a digit group': '{"a":1_000}', 'a big integer': '{"a":1n}',
-  'an unknown escape': '{"a":"\\x41"}', 'a capital escape': '{"a":"\\N"}', 'a cut escape': '{"a":"\\u12"}', 'an escape of no hex': '{"a":"\\u12g4"}', 'a signed escape': '{"a":"\\u+123"}',
-  'a backslash at the end': '{"a":"\\', 'a backslash before the end': '{"a":"\\"}', 'an escape at the end': '{"a":"\\u', 'a raw newline in a string': '{"a":"\n"}', 'a number as a key': '{1:1}', 'null as a key': '{null:1}',
+  nothing: '', 'white space only': ' \n', 'a comma too many in an object': '{"a":1,}',
+    'a comma too many in an array': '{"a":[1,]}', 'a comma too few': '{"a":1 "b":2}',
+  'a colon too few': '{"a" 1}', 'a key without quotes': '{a:1}', 'single quotes': "{'a':1}",
+    'an open object': '{"a":1', 'an open array': '{"a":[1', 'an open string': '{"a":"x',
+  'an open key': '{"a', 'a value too few': '{"a":}', 'a wrong bracket': '{"a":[1}', 'trailing text': '{"a":1}x',
+    'a second value': '{"a":1}{}', 'trailing NUL': '{"a":1}\0',
+  'NUL between': '{"a":\0 1}', 'a comment': '{"a":1/**/}', 'a form feed as white space': '{"a":\f1}',
+    'a no-break space as white space': '{"a":\u00a01}',
+  'a vertical tab as white space': '{\v"a":1}', 'U+2028 as white space': '{"a":1}\u2028',
+    'a byte order mark inside': '{"a":\ufeff1}', 'two byte order marks': '\ufeff\ufeff{"a":1}',
+  'a byte order mark at the end': '{"a":1}\ufeff', 'a word in capitals': '{"a":True}',
+    'a word cut short': '{"a":tru}', 'a word too long': '{"a":nulll}', NaN: '{"a":NaN}', Infinity: '{"a":Infinity}',
+  '-Infinity': '{"a":-Infinity}', undefined: '{"a":undefined}', 'a leading zero': '{"a":01}',
+    'a negative leading zero': '{"a":-01}', 'a plus sign': '{"a":+1}', 'a lone minus': '{"a":-}',
+    'no digit before the point': '{"a":.5}',
+  'no digit after the point': '{"a":1.}', 'no digit after the point before an exponent': '{"a":1.e5}',
+    'an empty exponent': '{"a":1e}', 'an exponent with a sign only': '{"a":1e+}', hexadecimal: '{"a":0x10}',
+    'a digit group': '{"a":1_000}', 'a big integer': '{"a":1n}',
+  'an unknown escape': '{"a":"\\x41"}', 'a capital escape': '{"a":"\\N"}', 'a cut escape': '{"a":"\\u12"}',
+    'an escape of no hex': '{"a":"\\u12g4"}', 'a signed escape': '{"a":"\\u+123"}',
+  'a backslash at the end': '{"a":"\\', 'a backslash before the end': '{"a":"\\"}',
+    'an escape at the end': '{"a":"\\u', 'a raw newline in a string': '{"a":"\n"}', 'a number as a key': '{1:1}',
+    'null as a key': '{null:1}',
 };
 for (let code = 0; code < 32; code++) BAD_TEXT[`raw U+${code.toString(16).padStart(4, '0')} in a string`] = `{"a":"x${String.fromCharCode(code)}"}`;
 const BEYOND = { // Node takes these, the specification does not
-  'a number that overflows': '{"a":1e309}', 'a negative number that overflows': '{"a":-1e309}', 'the first number that overflows': '{"a":1.7976931348623159e308}',
-  'an integer that overflows': `{"a":1${'0'.repeat(309)}}`, 'just above the half to infinity': '{"a":1.797693134862315807937289714053034150799341327100378269361737789804450e308}', 'exactly the half to infinity': `{"a":${((2n ** 1024n + (2n ** 1024n - 2n ** 971n)) / 2n)}}`, 'a huge exponent': '{"a":1e99999999999999999999}', 'an overflow under a key that comes again': '{"a":1e400,"a":1}',
-  'arrays 128 deep in the object': `{"a":${nested(128, '[', ']')}}`, 'objects 129 deep': `${'{"a":'.repeat(128)}{}${'}'.repeat(128)}`, 'a depth of 129 under a key that comes again': `{"a":${nested(128, '[', ']')},"a":1}`,
-  'arrays 129 deep': nested(129, '[', ']'), 'arrays 1,000,000 deep': nested(1_000_000, '[', ']'), 'arrays 1,000,000 deep and open': '['.repeat(1_000_000), 'objects 300,000 deep': '{"a":'.repeat(300_000),
+  'a number that overflows': '{"a":1e309}', 'a negative number that overflows': '{"a":-1e309}',
+    'the first number that overflows': '{"a":1.7976931348623159e308}',
+  'an integer that overflows': `{"a":1${'0'.repeat(309)}}`,
+    'just above the half to infinity': '{"a":1.797693134862315807937289714053034150799341327100378269361737789804450e308}', 'exactly the half to infinity': `{"a":${((2n ** 1024n + (2n ** 1024n - 2n ** 971n)) / 2n)}}`, 'a huge exponent': '{"a":1e99999999999999999999}', 'an overflow under a key that comes again': '{"a":1e400,"a":1}',
+  'arrays 128 deep in the object': `{"a":${nested(128, '[', ']')}}`,
+    'objects 129 deep': `${'{"a":'.repeat(128)}{}${'}'.repeat(128)}`,
+    'a depth of 129 under a key that comes again': `{"a":${nested(128, '[', ']')},"a":1}`,
+  'arrays 129 deep': nested(129, '[', ']'), 'arrays 1,000,000 deep': nested(1_000_000, '[', ']'),
+    'arrays 1,000,000 deep and open': '['.repeat(1_000_000), 'objects 300,000 deep': '{"a":'.repeat(300_000),
 };
 
 test('what is no JSON by ECMAScript or the specification is refused, never half read', async (t) => {
   const cases = [
-    ...Object.entries(BAD_UTF8).flatMap(([name, units]) => [[`bad UTF-8: ${name}`, inString(...units)], [`bad UTF-8 in a key: ${name}`, inKey(...units)]]),
+    ...Object.entries(BAD_UTF8).flatMap(([name, units]) => [[`bad UTF-8: ${name}`, inString(...units)],
+      [`bad UTF-8 in a key: ${name}`, inKey(...units)]]),
     ...Object.entries(BAD_UTF8).map(([name, units]) => [`bad UTF-8 at the end: ${name}`, bytes('{"a":"', units)]),
-    ['bad UTF-8 outside strings', bytes('{"a":1}', [0xc3])], ['half a byte order mark', bytes([0xef, 0xbb], '{}')], ['UTF-16', Buffer.from('\ufeff{"a":1}', 'utf16le')],
+    ['bad UTF-8 outside strings', bytes('{"a":1}', [0xc3])], ['half a byte order mark', bytes([0xef, 0xbb], '{}')],
+      ['UTF-16', Buffer.from('\ufeff{"a":1}', 'utf16le')],
     ...Object.entries(BAD_TEXT).map(([name, text]) => [name, bytes(text)]),
     ...Object.entries(BEYOND).map(([name, text]) => [name, bytes(text), 'node takes it']),
   ];
@@ -148,7 +182,8 @@ test('what is no JSON by ECMAScript or the specification is refused, never half 
   assert.equal(status, 3);
   for (const [i, [name, content, nodeTakesIt]] of cases.entries()) {
     await t.test(name, () => {
-      assert.deepEqual(Object.keys(verdicts[i]), ['file', 'ok', 'error'], JSON.stringify(verdicts[i]).slice(0, 300));
+      assert.deepEqual(Object.keys(verdicts[i]), ['file', 'ok', 'error'],
+        JSON.stringify(verdicts[i]).slice(0, 300));
       assert.equal(verdicts[i].ok, false);
       assert.match(verdicts[i].error, /JSON/);
       if (!nodeTakesIt) assert.throws(() => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content)));
@@ -161,4 +196,12 @@ test('a refused text says where: line, column, offset within it', () => {
   assert.equal(status, 3);
   assert.equal(stdout.length, 0);
   assert.match(stderr, /^benchledger: .*where\.json: .*line 3, column 8/);
+});
+
+// The long run: node tests/fuzz/texts.mjs 1000000
+test('3,000 random texts, sound and broken, are read and printed as Node does', (t) => {
+  const { differences, ...counts } = tryTexts(3000, 20260115);
+  t.diagnostic(JSON.stringify(counts));
+  assert.deepEqual(differences, []);
+  assert.ok(counts.refused > 300 && counts.refused < 2700);
 });

@@ -7,7 +7,8 @@ import { checkBytes, entryOf, readJson, verdict } from '../bench/baseline.mjs';
 import { lines, run } from '../support/checker.mjs';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
 
-test('every real run file verifies, is summed up as its client did and published unchanged', { skip: NO_CORPUS }, async (t) => {
+test('every real run file verifies, is summed up as its client did and published unchanged', { skip: NO_CORPUS },
+  async (t) => {
   const files = corpusFiles();
   t.diagnostic(`${files.length} files`);
   const { status, stdout } = run(['check', '--json', '--any-protocol', ...files]);

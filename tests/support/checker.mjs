@@ -24,7 +24,8 @@ export class Folder {
   /** Writes a run (or text, or bytes) and gives the file's name. */
   write(name, content) {
     const file = path.join(this.path, name);
-    writeFileSync(file, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
+    writeFileSync(file, typeof content === 'string'
+      || Buffer.isBuffer(content) ? content : JSON.stringify(content));
     return file;
   }
 

@@ -8,7 +8,8 @@ const FOLDER = fileURLToPath(new URL('../../../shared/corpus/runs', import.meta.
 /** Names of the real run files, in order; empty when there are none. */
 export function corpusFiles(folder = FOLDER) {
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)).flatMap((found) => {
+  return readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
+    (a.name < b.name ? -1 : 1)).flatMap((found) => {
     const name = path.join(folder, found.name);
     if (found.isDirectory()) return corpusFiles(name);
     return found.name.endsWith('.json') ? [name] : [];

@@ -16,13 +16,15 @@ const STRICTER = /^\/clientSummaries\/\d+\/(generatedChars|decodeChunksPerSec|pr
  */
 function paths(errors) {
   const found = new Set(errors.map(({ path }) => path));
-  return [...found].filter((path) => !(found.has('/cells') && path.startsWith('/clientSummaries'))).sort().join('\n');
+  return [...found].filter((path) =>
+    !(found.has('/cells') && path.startsWith('/clientSummaries'))).sort().join('\n');
 }
 
 /** The line the binary must print, given the wording (and evidence) it chose. */
 function expectedLine(expected, found) {
   if (expected.error !== undefined) return JSON.stringify({ ...expected, error: found.error });
-  if (found.shapeErrors && (expected.shapeErrors.length === 50 ? found.shapeErrors.length === 50 : paths(expected.shapeErrors) === paths(found.shapeErrors)))
+  if (found.shapeErrors
+    && (expected.shapeErrors.length === 50 ? found.shapeErrors.length === 50 : paths(expected.shapeErrors) === paths(found.shapeErrors)))
     expected.shapeErrors = found.shapeErrors;
   expected.flags.forEach((flag, i) => {
     flag.message = found.flags?.[i]?.message;
@@ -94,12 +96,14 @@ export function tryFiles(count, seed, originals = [], progress = () => {}) {
         one.disputed = found.shapeErrors?.some(({ path }) => STRICTER.test(path));
         if (one.disputed) continue;
         const expected = expectedLine(structuredClone(one.verdict), found);
-        if (output[i] !== expected) tally.differences.push({ command: 'check', bytes: one.bytes, expected, found: output[i] });
+        if (output[i] !== expected) tally.differences.push({ command: 'check', bytes: one.bytes, expected,
+          found: output[i] });
       }
       const sound = batch.filter(({ verdict, disputed }) => verdict.shapeErrors?.length === 0 && !disputed);
       publish(sound.map(({ file }) => file));
       for (const one of sound) {
-        const differ = (command, expected, found) => tally.differences.push({ command, bytes: one.bytes, expected, found });
+        const differ = (command, expected, found) => tally.differences.push({ command, bytes: one.bytes, expected,
+          found });
         compareEntry(one, differ);
         compareScrub(one, differ);
       }

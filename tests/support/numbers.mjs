@@ -22,7 +22,8 @@ function halfway(x) {
 export function * landmarks() {
   for (let power = -1074; power <= 1023; power++) for (const x of neighbours(2 ** power)) yield x, yield -x;
   for (let power = -323; power <= 308; power++) for (const x of neighbours(Number(`1e${power}`))) yield x, yield -x;
-  for (const x of [0, -0, Number.MAX_VALUE, Number.MIN_VALUE, 2.2250738585072014e-308, 2 ** 53, 2 ** 63, 2 ** 64]) for (const y of neighbours(x === 0 ? 5e-324 : x)) yield y, yield -y;
+  for (const x of [0, -0, Number.MAX_VALUE, Number.MIN_VALUE, 2.2250738585072014e-308, 2 ** 53, 2 ** 63,
+    2 ** 64]) for (const y of neighbours(x === 0 ? 5e-324 : x)) yield y, yield -y;
 }
 
 function bitPattern(random) {
@@ -47,7 +48,8 @@ const FORMS = [
   (random) => `0.${'0'.repeat(random.below(12))}${digits(random, 1 + random.below(20))}`,
   (random) => leading(random, 1 + random.below(25)),
   (random) => `${leading(random, 1 + random.below(19))}e${random.below(330) - 345 + random.below(330)}`,
-  (random) => `${leading(random, 15 + random.below(5))}.${digits(random, 1 + random.below(5))}E+${random.below(20)}`,
+  (random) =>
+    `${leading(random, 15 + random.below(5))}.${digits(random, 1 + random.below(5))}E+${random.below(20)}`,
   (random) => String(random.below(4294967296) / random.pick([8, 10, 100, 1000, 3, 7])),
 ];
 
@@ -55,7 +57,8 @@ export function randomText(random, index) {
   if (index % 400 === 0) { // digits that decide at the very end: halfway between two doubles, or a hair beside it
     const exact = halfway(Math.abs(bitPattern(random)) / 2);
     const [mantissa, exponent = '0'] = exact.split('e');
-    return random.pick([exact, `${mantissa}${'0'.repeat(30)}1e${Number(exponent) - 31}`, `${BigInt(mantissa) * 10n - 1n}e${Number(exponent) - 1}`]);
+    return random.pick([exact, `${mantissa}${'0'.repeat(30)}1e${Number(exponent) - 31}`,
+      `${BigInt(mantissa) * 10n - 1n}e${Number(exponent) - 1}`]);
   }
   const text = random.pick(FORMS)(random);
   return Number.isFinite(Number(text)) ? text : '0';
@@ -70,7 +73,8 @@ export function differing(texts, folder) {
   const expected = texts.map((text) => JSON.stringify(Number(text)));
   if (printed === `{"a":[${expected.join(',')}]}`) return [];
   const found = printed.slice('{"a":['.length, -2).split(',');
-  return texts.flatMap((text, i) => (found[i] === expected[i] ? [] : [{ text, found: found[i], expected: expected[i] }]));
+  return texts.flatMap((text, i) => (found[i] === expected[i] ? [] : [{ text, found: found[i],
+    expected: expected[i] }]));
 }
 
 /** Tries COUNT random numbers in batches; calls PROGRESS(done, wrong) after each. */

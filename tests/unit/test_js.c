@@ -164,6 +164,8 @@ START_TEST(js__keeps_nul_in_keys_and_values)
     ck_assert_uint_eq(document.root.size, 2);
     ck_assert_uint_eq(document.root.members[0].key.size, 3);
     ck_assert_ptr_nonnull(js_get_sized(&document.root, "a\0b", 3));
+    ck_assert_double_eq(js_get(&document.root, "a")->number, 1); /* not the longer key */
+    ck_assert_ptr_null(js_get(&document.root, "a?b"));
     js_print(&document, &document.root, &out);
     ck_assert_str_eq(buffer_string(&out), text);
 }

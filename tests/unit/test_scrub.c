@@ -97,7 +97,8 @@ START_TEST(scrub__rounds_the_level_half_up)
 {
     static const struct {
         const char *text, *level;
-    } levels[] = {{"0.125", "0.25"}, {"0.1249", "0"}, {"0.875", "1"}, {"1", "1"}, {"0.62", "0.5"}};
+    } levels[] = {{"0.125", "0.25"}, {"0.1249", "0"}, {"0.875", "1"},
+                  {"1", "1"},        {"0.62", "0.5"}, {"1e+308", "1e+308"}};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         char text[128], wanted[64];
         snprintf(text, sizeof text, "{\"environment\":{\"power\":{\"level\":%s}}}", levels[i].text);

@@ -17,18 +17,20 @@ export function scrub(run, scrubbedAt, state = digestState(run)) {
   drop(run, '', 'nonce');
   let changed = state === 'legacy';
   const before = removed.length;
-  for (const key of ['timeZone', 'timeZoneOffsetMinutes', 'calendar']) drop(environment.locale, 'environment.locale', key);
+  for (const key of ['timeZone', 'timeZoneOffsetMinutes', 'calendar']) drop(environment.locale,
+    'environment.locale', key);
   drop(environment, 'environment', 'languages');
   for (const key of ['chargingTimeSec', 'dischargingTimeSec']) drop(environment.power, 'environment.power', key);
   const level = environment.power?.level;
   if (typeof level === 'number') {
     const quarter = Math.round(level * 4) / 4;
-    if (quarter !== level) {
+    if (quarter !== level && Number.isFinite(quarter)) {
       environment.power.level = quarter;
       removed.push('environment.power.level');
     }
   }
-  for (const key of ['prefersReducedMotion', 'prefersColorScheme']) drop(environment.display, 'environment.display', key);
+  for (const key of ['prefersReducedMotion', 'prefersColorScheme']) drop(environment.display,
+    'environment.display', key);
   const gpu = environment.userReportedHardware?.gpu;
   if (typeof gpu === 'string') {
     const clean = gpu.replace(HIDDEN, ' ').replace(/\s+/g, ' ').trim().slice(0, 64).trim();
@@ -72,7 +74,8 @@ export function instant(text) {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59) return NaN;
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59
+    || second > 59) return NaN;
   let offset = 0;
   if (match[8]) {
     if (Number(match[9]) > 23 || Number(match[10]) > 59) return NaN;

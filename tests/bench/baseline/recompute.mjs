@@ -79,7 +79,8 @@ function embeddingMetrics(cell) {
     : { batchTextsPerSec: timed.map(({ startT, endT, count }) => count / (endT - startT) * 1000) };
 }
 
-const VARIANCE_METRICS = ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec'];
+const VARIANCE_METRICS = ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs',
+  'batchTextsPerSec'];
 
 export function summarizeCell(cell) {
   const summary = { cellId: cell.cellId, status: cell.status, highVariance: false };

@@ -5,7 +5,8 @@ import { isLlmCell } from './recompute.mjs';
 export const RULES_VERSION = 2;
 
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|\bwarp\b|microsoft basic render|parallels|vmware|virtio|virtualbox/i;
-const COMPARED = ['ttftMs', 'decodeCharsPerSec', 'totalMs', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec'];
+const COMPARED = ['ttftMs', 'decodeCharsPerSec', 'totalMs', 'overallCharsPerSec', 'singleLatencyMs',
+  'batchTextsPerSec'];
 
 function envelope(sizeBytes) {
   if (sizeBytes <= 500_000_000) return 4000;
@@ -24,7 +25,8 @@ function traceFault(cell) {
     }
     if (endT < before) return { code: 'trace-not-monotonic', evidence: { iteration, t: endT, before } };
     const chars = chunks.reduce((sum, chunk) => sum + chunk.c, 0);
-    if (text.length !== chars) return { code: 'text-chunk-mismatch', evidence: { iteration, text: text.length, chunks: chars } };
+    if (text.length !== chars) return { code: 'text-chunk-mismatch',
+      evidence: { iteration, text: text.length, chunks: chars } };
   }
   return null;
 }
@@ -50,8 +52,10 @@ function judgeLlm(cell, summary, run, flag) {
   const shortest = Math.min(...cell.iterations.map(({ text }) => text.length));
   if (shortest < 16) flag('degenerate-generation', { length: shortest });
   const limit = envelope(cell.model.sizeBytes);
-  if (summary.decodeCharsPerSec?.median > limit) flag('decode-rate-envelope', { median: summary.decodeCharsPerSec.median, limit });
-  if (summary.overallCharsPerSec?.median > limit) flag('overall-rate-envelope', { median: summary.overallCharsPerSec.median, limit });
+  if (summary.decodeCharsPerSec?.median > limit) flag('decode-rate-envelope',
+    { median: summary.decodeCharsPerSec.median, limit });
+  if (summary.overallCharsPerSec?.median > limit) flag('overall-rate-envelope',
+    { median: summary.overallCharsPerSec.median, limit });
   if (summary.ttftMs?.median < 1) flag('ttft-implausible', { median: summary.ttftMs.median });
   const grid = offGrid(cell, run.environment.timerResolutionUs);
   if (grid) flag('timer-grid', grid, 'warn');
@@ -82,14 +86,17 @@ function judgeQuality({ n, score, outputs, details }, key, flag) {
 }
 
 function judgeCell(cell, summary, run, key, flag) {
-  if (cell.load && cell.load.endT < cell.load.startT) flag('load-time-reversed', { startT: cell.load.startT, endT: cell.load.endT });
+  if (cell.load && cell.load.endT < cell.load.startT) flag('load-time-reversed',
+    { startT: cell.load.startT, endT: cell.load.endT });
   if (isLlmCell(cell)) {
     judgeLlm(cell, summary, run, flag);
   } else if (cell.quality?.taskId.startsWith('tinymmlu') && cell.quality.outputs) {
     judgeQuality(cell.quality, key, flag);
   } else if (cell.iterations.length > 0) {
-    if (summary.batchTextsPerSec?.median > 2000) flag('embed-rate-envelope', { median: summary.batchTextsPerSec.median });
-    if (summary.singleLatencyMs?.median < 0.05) flag('embed-latency-implausible', { median: summary.singleLatencyMs.median });
+    if (summary.batchTextsPerSec?.median > 2000) flag('embed-rate-envelope',
+      { median: summary.batchTextsPerSec.median });
+    if (summary.singleLatencyMs?.median < 0.05) flag('embed-latency-implausible',
+      { median: summary.singleLatencyMs.median });
   }
 }
 
@@ -112,23 +119,27 @@ function judgeClient(run, summaries, add) {
 export function judge(run, summaries, key) {
   const flags = [];
   const add = (code, severity, evidence, cellId) =>
-    flags.push({ code, severity, ...(cellId === undefined ? {} : { cellId }), message: code.replaceAll('-', ' '), evidence });
+    flags.push({ code, severity, ...(cellId === undefined ? {} : { cellId }), message: code.replaceAll('-', ' '),
+      evidence });
 
   const { fingerprint, environment } = run;
   if (!fingerprint) {
     add('fingerprint-missing', 'reject', {});
   } else if (!(fingerprint.mflops > 1 && fingerprint.mflops <= 100_000) || fingerprint.checksum == null) {
-    add('fingerprint-implausible', 'reject', { mflops: fingerprint.mflops, checksum: fingerprint.checksum ?? null });
+    add('fingerprint-implausible', 'reject', { mflops: fingerprint.mflops, checksum: fingerprint.checksum
+      ?? null });
   }
   for (const [i, cell] of run.cells.entries()) {
     if (cell.status !== 'ok') continue;
-    judgeCell(cell, summaries[i], run, key, (code, evidence, severity = 'reject') => add(code, severity, evidence, cell.cellId));
+    judgeCell(cell, summaries[i], run, key, (code, evidence, severity = 'reject') =>
+      add(code, severity, evidence, cell.cellId));
   }
   const gpu = environment.gpu ?? {};
   if (gpu.vendor?.toLowerCase() === 'apple' && environment.os.platform.toLowerCase().includes('windows')) {
     add('env-cross-field', 'reject', { vendor: gpu.vendor, platform: environment.os.platform });
   }
-  const renderer = [gpu.vendor, gpu.architecture, gpu.device, gpu.description, environment.webglRenderer].filter(Boolean).join(' ');
+  const renderer = [gpu.vendor, gpu.architecture, gpu.device, gpu.description,
+    environment.webglRenderer].filter(Boolean).join(' ');
   if (SOFTWARE.test(renderer)) {
     const onGpu = run.cells.some(({ status, resolvedBackend }) =>
       status === 'ok' && (resolvedBackend?.includes('webgpu') || resolvedBackend === 'gpu'));

@@ -62,11 +62,13 @@ function harness(shape, run) {
   const path = '/harness';
   shape.get(value, path, 'name', isString, REQUIRED);
   shape.get(value, path, 'version', indexed, REQUIRED);
-  shape.members(value, path, { appVersion: isString, commit: isString, coldStart: oneOf('provider-caches-cleared') });
+  shape.members(value, path, { appVersion: isString, commit: isString,
+    coldStart: oneOf('provider-caches-cleared') });
   const versions = shape.get(value, path, 'runtimeVersions', isObject);
   if (versions && Object.keys(versions).length > 64) shape.add(`${path}/runtimeVersions`, 'has more than 64 keys');
   for (const [name, version] of Object.entries(versions ?? {})) {
-    if (name.length > 200 || !indexed(version)) shape.add(`${path}/runtimeVersions/${escape(name)}`, 'is no version');
+    if (name.length > 200 || !indexed(version)) shape.add(`${path}/runtimeVersions/${escape(name)}`,
+      'is no version');
   }
   const series = shape.get(value, path, 'series', isObject);
   if (!series) return;
@@ -108,7 +110,8 @@ function environment(shape, run) {
     ramGB: orNull(integer(1, 1024)),
     otherAppsRunning: isBoolean,
   });
-  shape.members(value, path, { webglRenderer: orNull(isString), gpuModel: indexed, timerResolutionUs: orNull(isNumber),
+  shape.members(value, path, { webglRenderer: orNull(isString), gpuModel: indexed,
+    timerResolutionUs: orNull(isNumber),
     userReportedDevice: indexed });
 }
 
@@ -131,7 +134,8 @@ function iteration(shape, value, path, llm) {
 function failure(shape, parent, at) {
   const value = shape.get(parent, at, 'error', isObject);
   if (!value) return;
-  shape.members(value, `${at}/error`, { name: isString, message: isString, cause: isString, causeName: isString, causeStack: upTo(4000) });
+  shape.members(value, `${at}/error`, { name: isString, message: isString, cause: isString, causeName: isString,
+    causeStack: upTo(4000) });
 }
 
 function load(shape, cell, path) {
@@ -164,15 +168,18 @@ function cell(shape, value, path, seen) {
   const id = shape.get(value, path, 'cellId', indexed, REQUIRED);
   if (seen.has(id)) shape.add(`${path}/cellId`, 'stands twice');
   if (id !== undefined) seen.add(id);
-  shape.members(value, path, { runtimeId: indexed, workloadId: indexed, status: oneOf('ok', 'invalid', 'error', 'skipped') }, REQUIRED);
+  shape.members(value, path, { runtimeId: indexed, workloadId: indexed,
+    status: oneOf('ok', 'invalid', 'error', 'skipped') }, REQUIRED);
   shape.members(value, path, { runtimeVersion: indexed, workloadKind: isString, resolvedBackend: indexed,
     warmupMs: isNumber });
   for (const [key, setting] of Object.entries(shape.get(value, path, 'runtimeConfig', isObject) ?? {})) {
-    if (setting !== null && typeof setting === 'object') shape.add(`${path}/runtimeConfig/${escape(key)}`, 'is no plain value');
+    if (setting !== null && typeof setting === 'object') shape.add(`${path}/runtimeConfig/${escape(key)}`,
+      'is no plain value');
   }
   const model = shape.get(value, path, 'model', isObject, REQUIRED);
   if (model) {
-    shape.members(model, `${path}/model`, { benchModelId: indexed, providerModelId: isString, displayName: indexed }, REQUIRED);
+    shape.members(model, `${path}/model`, { benchModelId: indexed, providerModelId: isString,
+      displayName: indexed }, REQUIRED);
     shape.members(model, `${path}/model`, { quantization: isString, sizeBytes: isNumber });
   }
   load(shape, value, path);
@@ -185,18 +192,21 @@ function cell(shape, value, path, seen) {
   }
   const memory = shape.get(value, path, 'memory', isObject);
   if (memory) {
-    shape.members(memory, `${path}/memory`, { api: isString, baseline: isNumber, postLoad: isNumber, postRun: isNumber, atError: isNumber });
+    shape.members(memory, `${path}/memory`, { api: isString, baseline: isNumber, postLoad: isNumber,
+      postRun: isNumber, atError: isNumber });
   }
   quality(shape, value, path);
   shape.all(shape.get(value, path, 'invalidReasons', isArray), `${path}/invalidReasons`, isString);
-  for (const [attempt, at] of shape.items(shape.get(value, path, 'attempts', isArray), `${path}/attempts`, isObject)) {
+  for (const [attempt, at] of shape.items(shape.get(value, path, 'attempts', isArray), `${path}/attempts`,
+    isObject)) {
     shape.get(attempt, at, 'at', isNumber);
     failure(shape, attempt, at);
   }
   failure(shape, value, path);
 }
 
-const METRICS = ['ttftMs', 'decodeCharsPerSec', 'totalMs', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec'];
+const METRICS = ['ttftMs', 'decodeCharsPerSec', 'totalMs', 'overallCharsPerSec', 'singleLatencyMs',
+  'batchTextsPerSec'];
 
 export function checkShape(run, { anyProtocol = false } = {}) {
   const shape = new Shape();
@@ -204,7 +214,8 @@ export function checkShape(run, { anyProtocol = false } = {}) {
     shape.add('', 'is no object');
     return shape.errors;
   }
-  shape.get(run, '', 'protocol', (v) => (anyProtocol ? isString(v) && /^localmode-bench\/\d+$/.test(v) && indexed(v) : v === 'localmode-bench/5'), REQUIRED);
+  const protocols = anyProtocol ? /^localmode-bench\/[1-9]\d{0,8}$/ : /^localmode-bench\/5$/;
+  shape.get(run, '', 'protocol', (v) => isString(v) && protocols.test(v), REQUIRED);
   shape.get(run, '', 'schemaVersion', integer(anyProtocol ? 1 : 2, 3), REQUIRED);
   shape.get(run, '', 'runId', (v) => isString(v) && /^[A-Za-z0-9_-]{8,64}$/.test(v), REQUIRED);
   shape.get(run, '', 'createdAt', (v) => indexed(v) && !Number.isNaN(instant(v)), REQUIRED);
@@ -213,16 +224,19 @@ export function checkShape(run, { anyProtocol = false } = {}) {
   environment(shape, run);
   const fingerprint = shape.get(run, '', 'fingerprint', orNull(isObject));
   if (fingerprint) {
-    shape.members(fingerprint, '/fingerprint', { mflops: isNumber, n: isNumber, iterations: isNumber, durationMs: isNumber,
+    shape.members(fingerprint, '/fingerprint', { mflops: isNumber, n: isNumber, iterations: isNumber,
+      durationMs: isNumber,
       checksum: orNull(isNumber) });
   }
   const cells = shape.get(run, '', 'cells', (v) => isArray(v) && v.length >= 1 && v.length <= 500, REQUIRED);
   const seen = new Set();
   for (const [item, at] of shape.items(cells, '/cells', isObject)) cell(shape, item, at, seen);
   for (const [event, at] of shape.items(shape.get(run, '', 'events', isArray, REQUIRED), '/events', isObject)) {
-    shape.members(event, at, { t: isNumber, type: isString, detail: event.type === 'pressure-change' ? isString : anything });
+    shape.members(event, at,
+      { t: isNumber, type: isString, detail: event.type === 'pressure-change' ? isString : anything });
   }
-  for (const [client, at] of shape.items(shape.get(run, '', 'clientSummaries', isArray), '/clientSummaries', isObject)) {
+  for (const [client, at] of shape.items(shape.get(run, '', 'clientSummaries', isArray), '/clientSummaries',
+    isObject)) {
     shape.get(client, at, 'cellId', isString, REQUIRED);
     for (const metric of METRICS) {
       const sample = shape.get(client, at, metric, isObject);
