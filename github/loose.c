@@ -122,9 +122,10 @@ static bool take_over(const char *path, const struct object *object, const struc
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool same = files_read(fd, 2 * (object->size + PACKING_MOST), &bytes) && bytes.size &&
-                ((bytes.size == packed->size && !memcmp(bytes.data, packed->data, bytes.size)) ||
-                 holds_object(bytes.data, bytes.size, object));
+    bool same = false;
+    if (files_read(fd, 2 * (object->size + PACKING_MOST), &bytes) && bytes.data && packed->data)
+        same = (bytes.size == packed->size && !memcmp(bytes.data, packed->data, bytes.size)) ||
+               holds_object(bytes.data, bytes.size, object);
     same = same && futimens(fd, NULL) == 0 && fsync(fd) == 0;
     close(fd);
     return same;

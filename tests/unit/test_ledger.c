@@ -196,7 +196,7 @@ START_TEST(ledger__finds_every_break_of_the_chain)
     append("2026-03-04T05:00:00.000Z", "run-2");
     append("2026-03-04T05:00:00.000Z", "run-3");
     take_day(&bytes);
-    size_t first = (size_t)((char *)memchr(bytes.data, '\n', bytes.size) - bytes.data) + 1;
+    size_t first = strcspn(buffer_string(&bytes), "\n") + 1;
     struct ledger other;
     /* any byte of the first two lines, a missing line, a torn last one */
     for (size_t i = 0; i < 2 * first; i++) {
