@@ -50,6 +50,7 @@ struct catalogue {
     uint64_t telling;
     bool listed_only; /* this telling is of the index, the ledger's runs stay as they are */
     size_t sweep_at;  /* nonces are swept when there are so many */
+    double newest_ms; /* newest acceptance that carried a nonce */
 };
 
 static char *copy_text(const char *text, size_t size)
@@ -162,6 +163,13 @@ static bool nonce_expired(const struct table_item *item, const void *context)
     return nonce->expires_ms > 0 && nonce->expires_ms < *(const double *)context;
 }
 
+/* What counts as now when nonces are forgotten: not the clock while it is ahead of everything that was accepted,
+ * so that a start with a wrong clock forgets none that is still valid by the right one. */
+static double forgetting_ms(const struct catalogue *catalogue, double now_ms)
+{
+    return catalogue->newest_ms < now_ms ? catalogue->newest_ms : now_ms;
+}
+
 static struct nonce_record *need_nonce(struct catalogue *catalogue, const char *sha256,
                                        double now_ms)
 {
@@ -170,7 +178,8 @@ static struct nonce_record *need_nonce(struct catalogue *catalogue, const char *
     if (found)
         return (struct nonce_record *)found;
     if (nonces->count >= catalogue->sweep_at) {
-        table_sweep(nonces, nonce_expired, &now_ms);
+        double forgetting = forgetting_ms(catalogue, now_ms);
+        table_sweep(nonces, nonce_expired, &forgetting);
         catalogue->sweep_at = nonces->count * 2 > SWEEP_LEAST ? nonces->count * 2 : SWEEP_LEAST;
     }
     return (struct nonce_record *)table_add(nonces, sha256);
@@ -179,7 +188,9 @@ static struct nonce_record *need_nonce(struct catalogue *catalogue, const char *
 static void spend(struct catalogue *catalogue, const char *sha256, const struct run_record *run,
                   double accepted_ms, double now_ms)
 {
-    if (accepted_ms + CATALOGUE_NONCE_MS < now_ms)
+    if (accepted_ms > catalogue->newest_ms)
+        catalogue->newest_ms = accepted_ms;
+    if (accepted_ms + CATALOGUE_NONCE_MS < forgetting_ms(catalogue, now_ms))
         return;
     struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
     nonce->expires_ms = accepted_ms + CATALOGUE_NONCE_MS;

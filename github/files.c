@@ -9,6 +9,30 @@
 
 #include "validator/arena.h"
 
+bool files_read(int fd, size_t most, struct buffer *out)
+{
+    struct stat status;
+    if (fstat(fd, &status))
+        return false;
+    if (!S_ISREG(status.st_mode) || status.st_size < 0 || (size_t)status.st_size > most) {
+        errno = S_ISREG(status.st_mode) ? EFBIG : EINVAL;
+        return false;
+    }
+    size_t left = (size_t)status.st_size;
+    while (left) {
+        ssize_t got = read(fd, buffer_reserve(out, left), left);
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got == 0)
+            break;
+        if (got > 0) {
+            out->size += (size_t)got;
+            left -= (size_t)got;
+        }
+    }
+    return true;
+}
+
 bool files_write(int fd, const char *bytes, size_t size)
 {
     while (size) {

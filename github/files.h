@@ -6,7 +6,10 @@
 #include <stddef.h>
 
 #include "github/error.h"
+#include "validator/buffer.h"
 
+/* Adds the whole of a regular file of at most MOST bytes to OUT. False: errno says why. */
+bool files_read(int fd, size_t most, struct buffer *out);
 /* All of BYTES, also when the kernel takes them in parts. False: errno says why. */
 bool files_write(int fd, const char *bytes, size_t size);
 /* Makes the names in the folder at PATH durable. False: errno says why. */

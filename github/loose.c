@@ -5,7 +5,6 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,7 +12,7 @@
 #include "github/files.h"
 #include "validator/arena.h"
 
-enum { HEADER_MAX = 32 };
+enum { HEADER_MAX = 32, PACKING_MOST = 4096 };
 
 static bool hash_object(const char *header, size_t header_size, const char *data, size_t size,
                         git_oid *id)
@@ -119,20 +118,14 @@ static bool holds_object(const char *bytes, size_t size, const struct object *ob
  * takes it for old. */
 static bool take_over(const char *path, const struct object *object, const struct buffer *packed)
 {
+    struct buffer bytes BUFFER_SCOPE = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    struct stat status;
     bool same = false;
-    if (!fstat(fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
-        size_t size = (size_t)status.st_size;
-        void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (bytes != MAP_FAILED) {
-            same = (size == packed->size && !memcmp(bytes, packed->data, size)) ||
-                   holds_object(bytes, size, object);
-            munmap(bytes, size);
-        }
-    }
+    if (files_read(fd, 2 * (object->size + PACKING_MOST), &bytes) && bytes.data && packed->data)
+        same = (bytes.size == packed->size && !memcmp(bytes.data, packed->data, bytes.size)) ||
+               holds_object(bytes.data, bytes.size, object);
     same = same && futimens(fd, NULL) == 0 && fsync(fd) == 0;
     close(fd);
     return same;

@@ -18,6 +18,8 @@
 #include "github/tree.h"
 #include "validator/arena.h"
 
+enum { FIRST_OBJECTS = 3 };
+
 enum { PATH_DEPTH_MAX = 16 };
 
 /* libgit2 is never shut down: its caches serve the whole process. */
@@ -273,8 +275,17 @@ static bool make_object_folders(const char *path, struct store_error *error)
     return fine;
 }
 
+/* PATH is no repository yet and we hold the commit lock: what git locks lie there are of a first start that was
+ * killed. */
 static bool initialise(const char *path, struct store_error *error)
 {
+    static const char *const locks[] = {"config.lock", "HEAD.lock"};
+    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
+        struct arena arena ARENA_SCOPE = {0};
+        const char *lock = arena_format(&arena, "%s/%s", path, locks[i]);
+        if (unlink(lock) && errno != ENOENT)
+            return error_system(error, "cannot remove %s", lock);
+    }
     git_repository_init_options options;
     git_repository_init_options_init(&options, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
     options.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
@@ -325,6 +336,26 @@ static bool has_branches(struct repository *repository)
 
 /* The first commit of an empty repository; HEAD is turned to main, whatever the machine's default
  * is. */
+/* Counts an object for has_objects. */
+static int count_object(const git_oid *id, void *context)
+{
+    (void)id;
+    size_t *count = context;
+    return ++*count > FIRST_OBJECTS;
+}
+
+/* Whether there is more than what a first start makes before its branch: README, tree and commit. */
+static bool has_objects(struct repository *repository)
+{
+    git_odb *odb = NULL;
+    size_t count = 0;
+    if (git_repository_odb(&odb, repository->git))
+        return true;
+    int ended = git_odb_foreach(odb, count_object, &count);
+    git_odb_free(odb);
+    return ended != 0;
+}
+
 static bool begin_history(struct repository *repository, const struct repository_author *author,
                           const char *licence, struct store_error *error)
 {
@@ -337,6 +368,13 @@ static bool begin_history(struct repository *repository, const struct repository
     if (has_branches(repository))
         return error_set(error, "HEAD of %s points to %s, which does not exist", repository->path,
                          repository->branch);
+    if (has_objects(repository))
+        return error_set(
+            error,
+            "%s holds objects and no branch: its history lost its name. Find the newest "
+            "commit with `git fsck --lost-found` and put it back with `git update-ref "
+            "%s COMMIT`; an empty dataset is not begun over it",
+            repository->path, repository->branch);
     static const char main_branch[] = "refs/heads/main";
     if (strcmp(repository->branch, main_branch)) {
         if (git_repository_set_head(repository->git, main_branch))

@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "github/files.h"
 #include "validator/arena.h"
 
 enum { DEPTH_MAX = 16 };
-#define FILE_MAX ((off_t)1 << 30)
+#define FILE_MAX ((size_t)1 << 30)
 
 struct source source_commit(struct repository *repository, const git_oid *commit)
 {
@@ -21,26 +22,6 @@ struct source source_commit(struct repository *repository, const git_oid *commit
 struct source source_folder(const char *path)
 {
     return (struct source){.folder = path};
-}
-
-static bool read_all(int fd, const char *path, struct buffer *out, struct store_error *error)
-{
-    struct stat status;
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_MAX)
-        return error_set(error, "%s is not a file that can be read whole", path);
-    size_t left = (size_t)status.st_size;
-    while (left) {
-        ssize_t got = read(fd, buffer_reserve(out, left), left);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_system(error, "cannot read %s", path);
-        if (got == 0)
-            break;
-        out->size += (size_t)got;
-        left -= (size_t)got;
-    }
-    return true;
 }
 
 static enum repository_found read_file(const struct source *source, const char *path,
@@ -55,7 +36,7 @@ static enum repository_found read_file(const struct source *source, const char *
         error_system(error, "cannot open %s", full);
         return REPOSITORY_FAULT;
     }
-    bool fine = read_all(fd, full, out, error);
+    bool fine = files_read(fd, FILE_MAX, out) || error_system(error, "cannot read %s", full);
     close(fd);
     return fine ? REPOSITORY_FOUND : REPOSITORY_FAULT;
 }

@@ -81,6 +81,7 @@ START_TEST(catalogue__forgets_nonces_that_can_no_longer_be_presented)
     char run_id[32], nonce[32];
     accept("run-old", "n-old", now - CATALOGUE_NONCE_MS - 1000, 1);
     accept("run-new", "n-new", now - CATALOGUE_NONCE_MS + 60000, 2);
+    accept("run-now", "n-now", now, 3);
     for (unsigned i = 0; i < 5000; i++) {
         snprintf(run_id, sizeof run_id, "fill-%u", i);
         snprintf(nonce, sizeof nonce, "nonce-%u", i);
@@ -91,7 +92,7 @@ START_TEST(catalogue__forgets_nonces_that_can_no_longer_be_presented)
 }
 END_TEST
 
-static void tell_line(const char *text, uint64_t seq)
+static void tell_line_at(const char *text, uint64_t seq, double clock_ms)
 {
     struct arena arena ARENA_SCOPE = {0};
     struct js_document document;
@@ -110,8 +111,28 @@ static void tell_line(const char *text, uint64_t seq)
                                .rules = js_get(root, "rules"),
                                .flags = js_get(root, "flags"),
                                .nonce_sha256 = js_get(root, "nonceSha256")};
-    catalogue_line(catalogue, &line, now);
+    catalogue_line(catalogue, &line, clock_ms);
 }
+
+static void tell_line(const char *text, uint64_t seq)
+{
+    tell_line_at(text, seq, now);
+}
+
+/* A start with the clock a week ahead reads the ledger, then the clock is set right. */
+START_TEST(catalogue__forgets_no_nonce_because_the_clock_was_wrong)
+{
+    tell_line_at(
+        "{\"at\":\"2026-09-21T10:00:00.000Z\",\"event\":\"accept\",\"runId\":\"run-1\",\"path\":"
+        "\"runs/2026/09/run-1.json\",\"digest\":\"d\",\"submittedDigest\":\"s\",\"rules\":2,"
+        "\"flags\":[],\"nonceSha256\":\"0123456789abcdef0123456789abcdef0123456789abcdef01234567"
+        "89abcdef\"}",
+        1, now + 7 * 86400000.0);
+    ck_assert_int_eq(claim("run-2", "s",
+                           "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", now),
+                     CLAIM_NONCE_USED);
+}
+END_TEST
 
 START_TEST(catalogue__follows_later_events)
 {
@@ -269,6 +290,7 @@ Suite *test_suite(void)
         catalogue__answers_nonce_before_run_id,
         catalogue__gives_back_a_claim_that_came_to_nothing,
         catalogue__forgets_nonces_that_can_no_longer_be_presented,
+        catalogue__forgets_no_nonce_because_the_clock_was_wrong,
         catalogue__follows_later_events,
         catalogue__lists_runs_of_the_index_without_a_ledger_line,
         catalogue__keeps_claims_and_nonces_when_history_is_rewritten,

@@ -251,6 +251,23 @@ START_TEST(store__follows_a_rewritten_history)
     ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
     run_state_free(&state);
     served_check(2);
+    /* the same files once more, but the commit that accepted run 6 is another one */
+    ck_assert_int_eq(
+        scratch_shell(NULL,
+                      "cd %s && git update-ref refs/heads/main $(git -c user.name=m -c "
+                      "user.email=m@x commit-tree -m amended -p main~1 main^{tree})",
+                      scratch_path("data")),
+        0);
+    struct scratch_run amended;
+    scratch_run_make(&amended, 6, ENTRY, false);
+    ck_assert_int_eq(scratch_submit(store, 7, ENTRY).seq, 3);
+    ck_assert(store_find(store, amended.run_id, &state));
+    said.size = 0;
+    scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
+    ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
+    run_state_free(&state);
+    served_check(3);
+    scratch_run_free(&amended);
     scratch_run_free(&kept);
     scratch_run_free(&dropped);
     scratch_run_free(&flying);

@@ -181,12 +181,13 @@ START_TEST(loose__takes_over_only_the_very_object)
     for (size_t size = 0; size <= sound.size + 1; size++) {
         if (size == sound.size)
             continue;
-        struct buffer damaged BUFFER_SCOPE = {0};
-        buffer_add(&damaged, sound.data, size < sound.size ? size : sound.size);
+        char damaged[256];
+        ck_assert_uint_lt(sound.size, sizeof damaged);
+        memcpy(damaged, buffer_string(&sound), sound.size);
         if (size > sound.size)
-            damaged.data[sound.size / 2] ^= 1;
+            damaged[sound.size / 2] ^= 1;
         unlink(scratch_path(name));
-        scratch_write(scratch_path(name), damaged.size ? damaged.data : "", damaged.size);
+        scratch_write(scratch_path(name), damaged, size < sound.size ? size : sound.size);
         write_object(text, LOOSE_DEFLATED);
         struct buffer now BUFFER_SCOPE = {0};
         scratch_read(scratch_path(name), &now);
@@ -303,12 +304,47 @@ START_TEST(repository__probes_the_disk)
 }
 END_TEST
 
+START_TEST(repository__does_not_begin_over_a_history_without_a_name)
+{
+    git_oid tip, commit;
+    ck_assert(prepare("data"));
+    ck_assert(repository_tip(repository, &tip, &error));
+    ck_assert_int_eq(commit_file(&tip, "runs/a", "text", &commit), REPOSITORY_COMMITTED);
+    ck_assert_int_eq(scratch_shell(NULL, "rm -rf %s/refs/heads/*", scratch_path("data")), 0);
+    ck_assert(!prepare("data"));
+    ck_assert_msg(strstr(error.message, "holds objects and no branch") != NULL, "%s",
+                  error.message);
+    char hex[GIT_OID_HEXSZ + 1];
+    git_oid_tostr(hex, sizeof hex, &commit);
+    ck_assert_int_eq(scratch_shell(NULL, "git --git-dir %s update-ref refs/heads/main %s",
+                                   scratch_path("data"), hex),
+                     0);
+    ck_assert_msg(prepare("data"), "%s", error.message);
+}
+END_TEST
+
+/* As a first start leaves them that is killed while libgit2 writes the configuration. */
+START_TEST(repository__is_made_after_a_first_start_that_was_killed)
+{
+    ck_assert_int_eq(scratch_shell(NULL, "mkdir -p %s/refs %s/objects && touch %s/" LOCK_COMMIT,
+                                   scratch_path("data"), scratch_path("data"),
+                                   scratch_path("data")),
+                     0);
+    ck_assert_int_eq(scratch_shell(NULL, "touch %s/config.lock %s/HEAD.lock", scratch_path("data"),
+                                   scratch_path("data")),
+                     0);
+    ck_assert_msg(prepare("data"), "%s", error.message);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     const TTest *const tests[] = {
         repository__is_made_with_folders_above_it,
         repository__does_not_spread_over_other_folders,
         repository__is_finished_when_its_maker_was_killed,
+        repository__does_not_begin_over_a_history_without_a_name,
+        repository__is_made_after_a_first_start_that_was_killed,
         repository__turns_an_empty_one_to_main_and_keeps_other_branches,
         repository__commits_on_the_tip_only,
         loose__takes_over_only_the_very_object,

@@ -358,30 +358,6 @@ START_TEST(store__tells_those_who_joined_what_came_to_nothing)
 }
 END_TEST
 
-START_TEST(store__names_no_commit_when_the_history_cannot_be_read)
-{
-    struct run_state state;
-    struct scratch_run run;
-    char name[SCRATCH_PATH * 4];
-    struct change_result first = scratch_submit(store, 1, ENTRY);
-    struct change_result second = scratch_submit(store, 2, ENTRY);
-    scratch_submit(store, 3, ENTRY);
-    scratch_run_make(&run, 1, ENTRY, false);
-    served_reopen();
-    snprintf(name, sizeof name, "data/objects/%.2s/%s", first.commit, first.commit + 2);
-    ck_assert_int_eq(rename(scratch_path(name), scratch_path("away")), 0);
-    ck_assert(store_find(store, run.run_id, &state));
-    ck_assert_str_eq(state.commit, "");
-    run_state_free(&state);
-    ck_assert_int_eq(rename(scratch_path("away"), scratch_path(name)), 0);
-    ck_assert(store_find(store, run.run_id, &state));
-    ck_assert_str_eq(state.commit, first.commit);
-    ck_assert_str_ne(state.commit, second.commit);
-    run_state_free(&state);
-    scratch_run_free(&run);
-}
-END_TEST
-
 START_TEST(store__stops_though_another_process_holds_the_lock)
 {
     static struct joiner ends[3];
@@ -465,7 +441,6 @@ Suite *test_suite(void)
         store__refuses_when_the_queue_is_full,
         store__tells_those_who_joined_what_the_first_is_told,
         store__tells_those_who_joined_what_came_to_nothing,
-        store__names_no_commit_when_the_history_cannot_be_read,
         store__stops_though_another_process_holds_the_lock,
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
