@@ -1,6 +1,9 @@
 #include "server/log.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +63,27 @@ static void add_field(struct buffer *line, const char *name, const char *value)
     }
 }
 
+/* One write a line keeps the lines of threads apart. A full pipe or disk loses log, not runs: a pipe that is ready
+ * takes PIPE_BUF bytes without waiting, and who reads it may have stopped. */
+static void print_line(struct buffer *line)
+{
+    struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (line->size > PIPE_BUF) {
+        line->size = PIPE_BUF;
+        line->data[PIPE_BUF - 1] = '\n';
+    }
+    static pthread_mutex_t mutex =
+        PTHREAD_MUTEX_INITIALIZER; /* nobody writes between look and write */
+    pthread_mutex_lock(&mutex);
+    if (poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT)) {
+        ssize_t written;
+        do
+            written = write(STDERR_FILENO, line->data, line->size);
+        while (written < 0 && errno == EINTR);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
 void log_event(enum log_level level, const char *message, const struct log_field *fields)
 {
     if (!log_wanted(level))
@@ -79,10 +103,5 @@ void log_event(enum log_level level, const char *message, const struct log_field
         if (fields->value)
             add_field(&line, fields->name, fields->value);
     buffer_text(&line, settings.json ? "}\n" : "\n");
-    /* One write a line keeps the lines of threads apart. A full pipe or disk loses log, not
-     * runs. */
-    ssize_t written;
-    do
-        written = write(STDERR_FILENO, line.data, line.size);
-    while (written < 0 && errno == EINTR);
+    print_line(&line);
 }

@@ -202,6 +202,7 @@ static void block_signals(void)
 {
     sigset_t signals;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN); /* nor is a closed terminal */
     ending_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }

@@ -61,10 +61,9 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 static void *request_line(void *context, const char *uri, struct MHD_Connection *connection)
 {
     (void)context;
-    (void)uri;
     struct peer *peer = peer_of(connection);
     if (peer)
-        peer_request_line(peer);
+        peer_request_line(peer, uri);
     return NULL; /* the request is made when its header is complete */
 }
 

@@ -155,7 +155,8 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
     body_init(&request->body, (uint64_t)service->config->limits.max_body);
     atomic_fetch_add(&service->requests, 1);
 
-    const char *problem = framing_problem(&facts, request->method);
+    const char *problem = peer_target_has_nul(peer) ? "The target holds a NUL."
+                                                    : framing_problem(&facts, request->method);
     *verdict = OPEN_BODY;
     if (problem) {
         answer_error(&request->answer, ERROR_BAD_REQUEST, problem);

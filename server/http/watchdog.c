@@ -19,6 +19,7 @@ struct peer {
     struct peer *same_previous, *same_next; /* those of one bucket of addresses */
     int socket;
     bool counted, condemned;
+    bool nul_in_target; /* of the present request; the connection's own thread only */
     struct address address;
     enum phase phase;
     int64_t deadline_ms;     /* PHASE_HEADER; 0: none */
@@ -222,13 +223,19 @@ static void enter(struct peer *peer, enum phase phase, int64_t deadline_ms)
     pthread_mutex_unlock(&peer->watchdog->mutex);
 }
 
-void peer_request_line(struct peer *peer)
+void peer_request_line(struct peer *peer, const char *target)
 {
+    peer->nul_in_target = strstr(target, "%00") != NULL;
     const struct limits *limits = peer->watchdog->limits;
     int64_t allowed = limits->header_timeout_s * 1000, deadline = clock_monotonic_ms() + allowed;
     /* A first request keeps the deadline that began with the connection. */
     if (allowed && (!peer->deadline_ms || deadline < peer->deadline_ms))
         enter(peer, PHASE_HEADER, deadline);
+}
+
+bool peer_target_has_nul(const struct peer *peer)
+{
+    return peer->nul_in_target;
 }
 
 void peer_header_done(struct peer *peer)

@@ -30,8 +30,11 @@ struct peer *peer_open(struct watchdog *watchdog, int socket, const struct addre
 void peer_close(struct peer *peer);
 const struct address *peer_address(const struct peer *peer);
 
-void peer_request_line(struct peer *peer); /* the first line of a request is in */
-void peer_header_done(struct peer *peer);  /* its header is in, a body may follow */
+void peer_request_line(struct peer *peer,
+                       const char *target); /* the first line of a request is in */
+/* Whether its target holds a NUL (%00), behind which the library's decoded text cannot be seen. */
+bool peer_target_has_nul(const struct peer *peer);
+void peer_header_done(struct peer *peer); /* its header is in, a body may follow */
 void peer_body(struct peer *peer, size_t bytes);
 void peer_body_done(struct peer *peer); /* waits, is answered */
 void peer_answered(struct peer *peer);  /* the next request may follow */

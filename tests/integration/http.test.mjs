@@ -30,6 +30,14 @@ test('routes, methods and headers', async (t) => {
     }
   });
 
+  await t.test('a NUL in the target is refused, not cut at', async () => {
+    for (const place of ['/healthz%00', '/healthz%00/evil', '/api/bench/leaderboard?browser=Chrome%00x']) {
+      const answer = await service.json(place);
+      assert.equal(answer.status, 400, place);
+      assert.equal(answer.body.code, 'bad-request');
+    }
+  });
+
   await t.test('HEAD is GET without a body', async () => {
     for (const place of ['/api/bench/leaderboard', '/healthz', '/openapi.json']) {
       const [get, without] = await Promise.all([service.fetch(place),

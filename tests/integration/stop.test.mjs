@@ -49,3 +49,22 @@ test('a second signal ends the service at once', async (t) => {
   await service.begin();
   assert.equal((await service.post(run)).status, 200); /* nobody was told that it is stored */
 });
+
+test('a reader of the log that stopped reading stops nobody', async (t) => {
+  const service = await startService(t, { config: { log_level: 'debug' } });
+  service.child.stderr.pause();
+  for (let i = 0; i < 30; i++) {
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, j) =>
+      service.fetch(`/no-such-place/${i}/${j}/${'x'.repeat(200)}`, { signal: AbortSignal.timeout(10_000) })));
+    for (const answer of answers) {
+      assert.equal(answer.status, 404);
+      await answer.arrayBuffer();
+    }
+  }
+  service.child.kill('SIGTERM');
+  await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('it did not stop')), 10_000);
+    service.child.once('exit', () => { clearTimeout(late); resolve(); });
+  });
+  service.child.stderr.resume();
+});

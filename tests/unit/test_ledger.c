@@ -256,8 +256,8 @@ START_TEST(ledger__refuses_lines_that_name_no_run)
     }
     static const char *const sound[] = {
         "\"event\":\"audit\",\"runId\":7,\"path\":\"..\"",
-        "\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/a.json\",\"rules\":1e300,"
-        "\"flags\":{},\"more\":[1]",
+        ("\"event\":\"accept\",\"runId\":\"a\",\"path\":\"runs/2026/03/a.json\",\"rules\":1e300,"
+         "\"flags\":{},\"more\":[1]"),
         "\"event\":\"redact\",\"runId\":\"a\"",
     };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
