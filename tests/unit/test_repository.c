@@ -171,7 +171,6 @@ START_TEST(loose__takes_over_only_the_very_object)
     static const char text[] = "what an object holds, what an object holds, what an object holds";
     char name[64], hex[GIT_OID_HEXSZ + 1];
     struct buffer sound BUFFER_SCOPE = {0};
-    struct buffer stored BUFFER_SCOPE = {0};
     ck_assert(prepare("data"));
     git_oid id = write_object(text, LOOSE_DEFLATED);
     git_oid_tostr(hex, sizeof hex, &id);
