@@ -30,6 +30,7 @@ command -v curl >/dev/null 2>&1 || {
 ninja -C "$build" server/benchledger | tail -n 1
 
 mkdir -p "$state"
+: >"$state/serve.log"
 "$binary" serve --listen 127.0.0.1:8080 --state-dir "$state" --store "$state/dataset.git" \
     2>"$state/serve.log" &
 service=$!
