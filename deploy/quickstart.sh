@@ -30,23 +30,24 @@ command -v curl >/dev/null 2>&1 || {
 ninja -C "$build" server/benchledger | tail -n 1
 
 mkdir -p "$state"
-: >"$state/serve.log"
+log=$state/serve-$(date -u +%Y%m%dT%H%M%SZ).log
+: >"$log"
 "$binary" serve --listen 127.0.0.1:8080 --state-dir "$state" --store "$state/dataset.git" \
-    2>"$state/serve.log" &
+    2>"$log" &
 service=$!
 stop() {
     kill "$service" 2>/dev/null && wait "$service" || true
 }
 fail() {
     echo "quickstart: $1" >&2
-    cat "$state/serve.log" >&2
+    cat "$log" >&2
     stop
     exit 1
 }
 
 # Ready as soon as it says so; gone if it could not start.
 tries=0
-until grep -q '^listening on ' "$state/serve.log"; do
+until grep -q '^listening on ' "$log"; do
     kill -0 "$service" 2>/dev/null || fail "the service did not start"
     tries=$((tries + 1))
     [ "$tries" -lt 100 ] || fail "the service did not say that it listens"
@@ -88,7 +89,7 @@ if [ -n "$once" ]; then
     stop
     echo "The service was stopped. The dataset is $state/dataset.git"
 else
-    echo "The service runs at $url (process $service, log $state/serve.log)."
+    echo "The service runs at $url (process $service, log $log)."
     echo "Try: curl $url/api/bench/runs/$run"
     echo "Stop it with: kill $service"
 fi

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "server/command.h"
+#include "server/commands/options.h"
 #include "server/version.h"
 
 static const struct command commands[] = {
@@ -46,5 +47,5 @@ int main(int count, char **arguments)
     if (*name)
         fprintf(stderr, "benchledger: unknown command '%.100s'\n", name);
     print_usage(stderr);
-    return 2;
+    return EXIT_USAGE;
 }

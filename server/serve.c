@@ -27,7 +27,13 @@
 #include "server/service.h"
 #include "validator/arena.h"
 
-enum { EXIT_START = 1, EXIT_CONFIG = 2, KEY_FILE_MOST = 16 << 20, JUDGEMENT_BYTES = 4 << 20 };
+enum {
+    EXIT_START = 1,
+    EXIT_CONFIG = 2,
+    KEY_FILE_MOST = 16 << 20,
+    JUDGEMENT_BYTES = 4 << 20,
+    SECRET_LEAST = 32
+};
 #define HOUR_MS INT64_C(3600000)
 
 static bool complain(const char *what, const char *why)
@@ -154,6 +160,11 @@ static void fill(struct service *service)
     service->budgets.quarantined = budget_new(limits->quarantined_per_hour, HOUR_MS);
     service->budgets.bytes = budget_new(limits->bytes_per_day, 24 * HOUR_MS);
     nonce_keys_init(&service->nonces, config->nonce_secret, config->nonce_secret_previous, local);
+    if (local && !*config->nonce_secret)
+        log_event(LOG_WARN, "no nonce secret: development nonces are issued, which prove nothing",
+                  NULL);
+    else if (*config->nonce_secret && strlen(config->nonce_secret) < SECRET_LEAST)
+        log_event(LOG_WARN, "the nonce secret is shorter than 32 bytes", NULL);
     service->policy.protocols = (const char *const *)config->protocols;
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));

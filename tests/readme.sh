@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares the table of configuration keys in README.md with what the binary prints; --write renews it.
-# Usage: tests/readme.sh [--write] BINARY
+# Usage: tests/readme.sh [--write] [BINARY]; the default is build/server/benchledger
 set -eu
 cd "$(dirname "$0")/.."
 write=
@@ -8,7 +8,7 @@ write=
     write=yes
     shift
 }
-binary=${1:?"usage: tests/readme.sh [--write] BINARY"}
+binary=${1:-build/server/benchledger}
 new=$(mktemp)
 table=$(mktemp)
 trap 'rm -f "$new" "$table"' EXIT

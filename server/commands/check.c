@@ -106,7 +106,9 @@ static void print_table(const struct report *report)
     }
     for (const struct flag *flag = report->shaped ? report->verdict.flags : NULL; flag;
          flag = flag->next) {
-        buffer_format(&lines, "    %-6s %s ", severity_name(flag->severity), flag->code);
+        buffer_format(&lines, "    %-6s %s", severity_name(flag->severity), flag->code);
+        if (flag->cell_id)
+            buffer_byte(&lines, ' ');
         if (flag->cell_id)
             offline_add_safely(&lines, flag->cell_id->text, flag->cell_id->size);
         buffer_format(&lines, ": %s ", flag->message);

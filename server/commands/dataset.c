@@ -161,15 +161,16 @@ static bool fill_board(const char *dataset, struct board *board, struct store_er
            (found || fill_from_files(dataset, board, error));
 }
 
-/* The items of a comma-parted LIST, copied into ARENA. */
+/* The items of a LIST parted by commas or blanks, as in the configuration, copied into ARENA. */
 static const char *const *split(struct arena *arena, const char *list)
 {
     const char **items = arena_clear_take(arena, PROTOCOLS_MAX + 1, sizeof *items);
     size_t count = 0;
     while (*list && count < PROTOCOLS_MAX) {
-        size_t size = strcspn(list, ",");
-        items[count++] = arena_copy(arena, list, size);
-        list += size + (list[size] == ',');
+        size_t size = strcspn(list, ", ");
+        if (size)
+            items[count++] = arena_copy(arena, list, size);
+        list += size + (list[size] != '\0');
     }
     return (const char *const *)items;
 }
@@ -188,7 +189,8 @@ int rows_command(int count, char **arguments)
         .operands_most = 1};
     const char *protocols = "localmode-bench/5,localmode-bench/4";
     const struct option_row rows[] = {
-        {"protocols", "LIST", NULL, &protocols, "shown protocols, parted by commas"}, {0}};
+        {"protocols", "LIST", NULL, &protocols, "shown protocols, parted by commas or blanks"},
+        {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;

@@ -9,10 +9,10 @@
 #include "server/commands/options.h"
 #include "validator/scrub.h"
 
-#define EXITS                                       \
-    "  0  output was made\n"                        \
-    "  2  the file is not a run file\n"             \
-    "  3  the file cannot be read or is not JSON\n" \
+#define EXITS                                                      \
+    "  0  output was made\n"                                       \
+    "  2  the file is not a JSON object (entry: not a run file)\n" \
+    "  3  the file cannot be read or is not JSON\n"                \
     "  64 wrong usage"
 
 /* Opens the one operand; false with an exit code when the command is over. The root is an object. */
@@ -82,8 +82,11 @@ int scrub_command(int count, char **arguments)
     if (check.status != DIGEST_OK && check.status != DIGEST_LEGACY)
         offline_complain(file.name, "the digest does not verify");
     scrub(&file.arena, &file.document, check.status, (double)clock_wall_ms(), &scrubbed);
-    for (size_t i = 0; i < scrubbed.removed_count; i++)
-        offline_complain(file.name, scrubbed.removed[i]);
+    for (size_t i = 0; i < scrubbed.removed_count; i++) {
+        BUFFER_SCOPE struct buffer line = {0};
+        buffer_format(&line, "removed or changed: %s", scrubbed.removed[i]);
+        offline_complain(file.name, buffer_string(&line));
+    }
     js_print(&scrubbed.document, &scrubbed.document.root, &bytes);
     exit_code = offline_output(bytes.data, bytes.size);
     offline_close(&file);

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,7 +25,7 @@ static bool split(const char *listen, char host[256], char port[8])
     } else if (memchr(listen, ':', size)) {
         return false; /* IPv6 needs its brackets */
     }
-    if (size >= 256 || !colon[1])
+    if (size >= 256 || !colon[1] || strtoul(colon + 1, NULL, 10) > UINT16_MAX)
         return false;
     memcpy(host, listen, size);
     host[size] = '\0';

@@ -57,7 +57,7 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
 
 /* Two readings of where a body ends are how requests are smuggled past a proxy: refused, and the
  * connection with them. */
-static const char *framing_problem(const struct header_facts *facts, enum method method)
+static const char *framing_problem(const struct header_facts *facts, bool takes_body)
 {
     if (facts->odd_name || facts->odd_length)
         return "A header is malformed.";
@@ -71,7 +71,7 @@ static const char *framing_problem(const struct header_facts *facts, enum method
         return "Content-Encoding is repeated.";
     if (facts->size > HEADER_MOST)
         return "The header is larger than 32 KiB.";
-    if (method == METHOD_POST && !facts->lengths && !facts->encodings)
+    if (takes_body && !facts->lengths && !facts->encodings)
         return "Content-Length is missing."; /* also a folded one, which the library drops */
     return NULL;
 }
@@ -155,8 +155,9 @@ struct request *request_open(struct service *service, struct MHD_Connection *con
     body_init(&request->body, (uint64_t)service->config->limits.max_body);
     atomic_fetch_add(&service->requests, 1);
 
-    const char *problem = peer_target_has_nul(peer) ? "The target holds a NUL."
-                                                    : framing_problem(&facts, request->method);
+    bool takes_body = request->match.route && request->match.route->body;
+    const char *problem =
+        peer_target_has_nul(peer) ? "The target holds a NUL." : framing_problem(&facts, takes_body);
     *verdict = OPEN_BODY;
     if (problem) {
         answer_error(&request->answer, ERROR_BAD_REQUEST, problem);

@@ -21,8 +21,16 @@ test('help and version', async () => {
   assert.match(serve.stdout, /--rate_limit[^]*default: 20/);
   assert.match((await command(['serve', '--help-markdown'])).stdout, /^\| key \|/);
   assert.equal((await command(['--version'])).code, 0);
-  assert.equal((await command(['no-such-command'])).code, 2);
-  assert.equal((await command([])).code, 2);
+  assert.equal((await command(['no-such-command'])).code, 64);
+  assert.equal((await command([])).code, 64);
+});
+
+test('a listen address that is none is refused', async () => {
+  for (const listen of ['127.0.0.1:99999', '127.0.0.1:65536', '127.0.0.1', 'nonsense', '18183', '::1:80']) {
+    const { code, stderr } = await command(['serve', `--listen=${listen}`]);
+    assert.ok(code === 1 || code === 2, `${listen}: ${code}`);
+    assert.match(stderr, /listen/);
+  }
 });
 
 test('--check-config prints the values in effect with secrets masked', async (t) => {

@@ -1,6 +1,7 @@
 // The tables of rules and shape checks through POST /api/bench/submit against the real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RULES_VERSION } from '../bench/baseline/rules.mjs';
 import { baseOf, RULE_CASES } from '../support/rule_cases.mjs';
 import { canonical, seal, sha256 } from '../support/run.mjs';
 import { readLedger, startService } from '../support/service.mjs';
@@ -42,7 +43,7 @@ test('every clause of every rule publishes or quarantines through HTTP', async (
       assert.equal(index.get(`rule-case-${i}`).flagged, flagged);
       const event = ledger.get(`rule-case-${i}`);
       assert.deepEqual([...new Set(event.flags)], [...new Set(one.flags.map(([code]) => code))]);
-      assert.deepEqual([event.path, event.rules], [body.path, 2]);
+      assert.deepEqual([event.path, event.rules], [body.path, RULES_VERSION]);
     });
   }
 });

@@ -1,6 +1,7 @@
 // POST /api/bench/validate over mutated runs: the same verdict, scrub, path and entry as the baseline.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RULES_VERSION } from '../bench/baseline/rules.mjs';
 import { checkShape, digestState, entryOf, InvalidJson, isQuarantined, instant, readJson, scrub,
   verdict } from '../bench/baseline.mjs';
 import { mutatedFile } from '../support/mutate.mjs';
@@ -45,7 +46,7 @@ function compare(answer, { status, code, errors, run, judged }) {
   }
   const flagged = isQuarantined(judged.flags);
   const { path, ...rest } = body;
-  assert.deepEqual([body.ok, body.flagged, body.rulesVersion, path], [true, flagged, 2, entryOf(run, judged).path]);
+  assert.deepEqual([body.ok, body.flagged, body.rulesVersion, path], [true, flagged, RULES_VERSION, entryOf(run, judged).path]);
   assert.deepEqual(brief(body.flags), brief(judged.flags));
   assert.equal(JSON.stringify(body.summaries), JSON.stringify(judged.summaries));
   const published = structuredClone(run);

@@ -1,6 +1,7 @@
 // Point 5 of the main job: nonce, submit, and every refusal of the intake, through HTTP.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RULES_VERSION } from '../bench/baseline/rules.mjs';
 import { canonical, digestOf, makeRun, seal, sha256 } from '../support/run.mjs';
 import { holdCommitLock, makeNonce, readLedger, startService } from '../support/service.mjs';
 
@@ -22,7 +23,7 @@ test('a run is verified, committed, indexed and shown', async (t) => {
   assert.deepEqual({ ok: body.ok, flagged: body.flagged, flags: body.flags, path: body.path,
     url: body.url, rules: body.rulesVersion },
   { ok: true, flagged: false, flags: [], path: 'runs/2026/01/first-run-0001.json',
-    url: 'https://bench.example/runs/2026/01/first-run-0001.json', rules: 2 });
+    url: 'https://bench.example/runs/2026/01/first-run-0001.json', rules: RULES_VERSION });
   assert.equal(body.commit, service.git('rev-parse', 'HEAD').trim());
   assert.equal('receipt' in body, false);
 
@@ -130,7 +131,7 @@ test('flags are objects and rules have a version, in every state of a run', asyn
   await release();
   const { flags } = (await waiting).body;
   assert.equal(flags[0].severity, 'reject');
-  assert.deepEqual([state.flags, state.rulesVersion], [flags, 2]);
+  assert.deepEqual([state.flags, state.rulesVersion], [flags, RULES_VERSION]);
   /* An archive has run files that no ledger knows. */
   await service.stop();
   service.replace((git) => git('rm', '-r', '-q', '--cached', 'ledger'));
@@ -138,7 +139,7 @@ test('flags are objects and rules have a version, in every state of a run', asyn
   for (let i = 0; i < 2; i++) {
     state = (await service.json(`/api/bench/runs/${run.runId}`)).body;
     assert.equal(state.status, 'quarantined');
-    assert.deepEqual([state.flags, state.rulesVersion, state.revision], [flags, 2, 0]);
+    assert.deepEqual([state.flags, state.rulesVersion, state.revision], [flags, RULES_VERSION, 0]);
   }
 });
 
@@ -256,7 +257,7 @@ test('validate is the same line without nonce and store', async (t) => {
   assert.equal(body.flagged, false);
   assert.deepEqual(body.flags, []);
   assert.equal(body.summaries.length, run.cells.length);
-  assert.equal(body.rulesVersion, 2);
+  assert.equal(body.rulesVersion, RULES_VERSION);
   assert.equal(body.path, 'runs/2026/01/validated-run-1.json');
   assert.ok(body.removed.includes('environment.languages'));
   assert.equal(body.entry.runId, run.runId);
