@@ -36,6 +36,7 @@ bool publish(struct arena *arena, const struct verdict *verdict, enum digest_sta
                                         .removed_count = scrubbed->removed_count};
     memcpy(publication->digest, scrubbed->digest, sizeof publication->digest);
     publication_path(verdict, publication->path);
+    buffer_reserve(&publication->bytes, scrubbed->document.text_size);
     js_print(&scrubbed->document, &scrubbed->document.root, &publication->bytes);
     struct verdict published = *verdict;
     errors->count = 0;

@@ -3,6 +3,7 @@
 static void hash_without(const struct js_document *document, const char *const *omit, char *hex,
                          struct buffer *canonical)
 {
+    buffer_reserve(canonical, document->text_size);
     js_print_canonical(document, &document->root, omit, canonical);
     sha256_hex(canonical->data, canonical->size, hex);
 }

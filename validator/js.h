@@ -44,6 +44,7 @@ struct js_member {
 
 struct js_document {
     const char *text; /* what the number tokens point into */
+    size_t text_size; /* about what printing takes */
     struct js_value root;
 };
 

@@ -415,7 +415,7 @@ bool js_read(struct arena *arena, const char *text, size_t size, struct js_docum
         read = read_text(&reader);
     }
     if (read)
-        *document = (struct js_document){text, reader.stack[0]};
+        *document = (struct js_document){text, size, reader.stack[0]};
     else
         locate(&reader, error);
     free(reader.stack);
