@@ -188,20 +188,36 @@ static void print_scalar(const struct js_document *document, const struct js_val
         print_number(value->number, out);
 }
 
-/* A plain key and a number that keeps its token: nearly all members of a trace. False when it is another. */
+/* A plain key and a number that keeps its token: nearly all members of a trace. */
+static bool is_token_member(const struct js_member *member)
+{
+    return (member->key.flags & JS_PLAIN) && member->value.type == JS_NUMBER &&
+           (member->value.flags & JS_TOKEN);
+}
+
+static size_t token_member_size(const struct js_member *member)
+{
+    return member->key.size + (size_t)member->value.token_size + 3;
+}
+
+/* Writes such a member and returns the place behind it. */
+static char *put_token_member(const struct js_document *document, const struct js_member *member,
+                              char *at)
+{
+    *at++ = '"';
+    at = copy_bytes(at, member->key.text, member->key.size);
+    *at++ = '"';
+    *at++ = ':';
+    return copy_bytes(at, document->text + member->value.size, member->value.token_size);
+}
+
 static bool print_token_member(const struct js_document *document, const struct js_member *member,
                                struct buffer *out)
 {
-    const struct js_value *key = &member->key, *value = &member->value;
-    if (!(key->flags & JS_PLAIN) || value->type != JS_NUMBER || !(value->flags & JS_TOKEN))
+    if (!is_token_member(member))
         return false;
-    char *start = buffer_reserve(out, key->size + (size_t)value->token_size + 3), *at = start;
-    *at++ = '"';
-    at = copy_bytes(at, key->text, key->size);
-    *at++ = '"';
-    *at++ = ':';
-    at = copy_bytes(at, document->text + value->size, value->token_size);
-    out->size += (size_t)(at - start);
+    char *at = buffer_reserve(out, token_member_size(member));
+    out->size += (size_t)(put_token_member(document, member, at) - at);
     return true;
 }
 
@@ -270,9 +286,33 @@ static bool is_omitted(const struct js_value *key, const char *const *omit)
     return false;
 }
 
+/* A chunk of a trace, two members whose values keep their tokens, in one go. False when VALUE is another. */
+static bool print_canonical_chunk(const struct js_document *document, const struct js_value *value,
+                                  struct buffer *out)
+{
+    const struct js_member *first = value->members, *second = first + 1;
+    if (value->size != 2 || !is_token_member(first) || !is_token_member(second))
+        return false;
+    if (compare_keys(&first->key, &second->key) > 0) {
+        first = second;
+        second = value->members;
+    }
+    char *start = buffer_reserve(out, token_member_size(first) + token_member_size(second) + 3);
+    char *at = start;
+    *at++ = '{';
+    at = put_token_member(document, first, at);
+    *at++ = ',';
+    at = put_token_member(document, second, at);
+    *at++ = '}';
+    out->size += (size_t)(at - start);
+    return true;
+}
+
 static void print_canonical_object(const struct js_document *document, const struct js_value *value,
                                    const char *const *omit, struct buffer *out)
 {
+    if (!omit && print_canonical_chunk(document, value, out))
+        return;
     const struct js_member *few[FEW_MEMBERS];
     const struct js_member **order = sort_members(value, few);
     bool follows = false;

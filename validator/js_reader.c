@@ -13,6 +13,10 @@ enum { FIRST_ROOM = 256, CHUNK_VALUES = 4 };
 struct frame {
     uint32_t base;
     bool object;
+    bool alike; /* its keys so far are those of LIKE, in the same places */
+    uint32_t like_count;
+    const struct js_member
+        *like; /* the object that was closed last: in an array, the one before it */
 };
 
 struct reader {
@@ -22,6 +26,8 @@ struct reader {
     size_t height, room;
     struct frame frames[JS_DEPTH_MAX];
     size_t depth;
+    const struct js_member *last; /* members of the object that was closed last */
+    uint32_t last_count;
     const char *problem;
 };
 
@@ -281,7 +287,11 @@ static bool open_container(struct reader *reader, bool object)
 {
     if (reader->depth == JS_DEPTH_MAX)
         return fail(reader, reader->at, "nested deeper than 128 levels");
-    reader->frames[reader->depth++] = (struct frame){(uint32_t)reader->height, object};
+    reader->frames[reader->depth++] = (struct frame){.base = (uint32_t)reader->height,
+                                                     .object = object,
+                                                     .alike = true,
+                                                     .like = reader->last,
+                                                     .like_count = reader->last_count};
     reader->at++;
     skip_space(reader);
     return true;
@@ -294,7 +304,8 @@ static void close_container(struct reader *reader)
     struct js_value *children = reader->stack + frame.base;
     size_t count = reader->height - frame.base;
     reader->at++;
-    if (frame.object)
+    /* The same keys as an object that is in order are in order, and each stands once. */
+    if (frame.object && (!frame.alike || count != 2 * (size_t)frame.like_count))
         count = 2 * js_order_members((struct js_member *)(void *)children, count / 2);
     struct js_value *copy = NULL;
     if (count) {
@@ -306,18 +317,44 @@ static void close_container(struct reader *reader)
     }
     reader->height = frame.base;
     struct js_value *value = push(reader);
-    if (frame.object)
-        *value = (struct js_value){.type = JS_OBJECT,
-                                   .size = (uint32_t)(count / 2),
-                                   .members = (const struct js_member *)(void *)copy};
-    else
+    if (frame.object) {
+        reader->last = (const struct js_member *)(void *)copy;
+        reader->last_count = (uint32_t)(count / 2);
+        *value = (struct js_value){
+            .type = JS_OBJECT, .size = reader->last_count, .members = reader->last};
+    } else
         *value = (struct js_value){.type = JS_ARRAY, .size = (uint32_t)count, .items = copy};
+}
+
+/* Objects of an array mostly have the same keys: takes the key that LIKE has in this place, with its colon, when
+ * the text goes on with it. */
+static bool take_expected_key(struct reader *reader, struct frame *frame)
+{
+    size_t place = (reader->height - frame->base) / 2;
+    if (!frame->alike || place >= frame->like_count) {
+        frame->alike = false;
+        return false;
+    }
+    const struct js_value *key = &frame->like[place].key;
+    const char *at = reader->at;
+    frame->alike = (key->flags & JS_PLAIN) && (size_t)(reader->end - at) >= key->size + (size_t)3 &&
+                   memcmp(at + 1, key->text, key->size) == 0 && at[key->size + 1] == '"' &&
+                   at[key->size + 2] == ':';
+    if (!frame->alike)
+        return false;
+    *push(reader) = *key;
+    reader->at = at + key->size + 3;
+    return true;
 }
 
 static bool read_key(struct reader *reader)
 {
     if (reader->at == reader->end || *reader->at != '"')
         return fail(reader, reader->at, "expected a key in double quotes");
+    if (take_expected_key(reader, &reader->frames[reader->depth - 1])) {
+        skip_space(reader);
+        return true;
+    }
     if (!read_string(reader, push(reader)))
         return false;
     skip_space(reader);

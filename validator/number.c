@@ -385,8 +385,8 @@ static void read_plain(const char *token, uint64_t digits, size_t fraction,
         result->is_printed = result->size == 1;
         return;
     }
-    if (digits <= UINT64_C(1) << 53)
-        value = (double)digits / exact_powers[fraction]; /* both exact, so one rounding (Clinger) */
+    if (digits <= UINT64_C(1) << 53) /* both exact, so one rounding (Clinger) */
+        value = fraction ? (double)digits / exact_powers[fraction] : (double)digits;
     else if (nearest(digits, -(int64_t)fraction, &bits))
         value = from_bits(bits);
     else {

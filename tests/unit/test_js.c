@@ -186,6 +186,33 @@ START_TEST(js__merges_repeats_among_many_keys)
 }
 END_TEST
 
+/* Neighbours that are nearly alike, each of which the reader may take for the one before. */
+START_TEST(js__tells_objects_of_an_array_apart)
+{
+    static const char *const texts[] = {
+        "[{\"t\":1,\"c\":2},{\"t\":3,\"c\":4},{\"c\":5,\"t\":6},{\"t\":7},{\"t\":8,\"c\":9,\"d\":0}"
+        ",{}]",
+        "[{\"2\":1,\"10\":2,\"a\":3},{\"2\":1,\"10\":2,\"a\":3},{\"2\":1,\"a\":3}]",
+        "[{\"\":1},{\"\":2},{\"a\":{\"\":3},\"b\":4},{\"a\":{\"\":5},\"b\":6}]",
+        "[{\"ab\":1},{\"a\":2},{\"abc\":3},{\"a\\\\b\":4},{\"a\\\\b\":5}]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        out.size = 0;
+        ck_assert_msg(read(texts[i]), "%s", texts[i]);
+        js_print(&document, &document.root, &out);
+        ck_assert_str_eq(buffer_string(&out), texts[i]);
+    }
+    out.size = 0;
+    ck_assert(read(
+        "[{\"t\":1,\"c\":2},{\"t\" : 3,\"c\":4,\"t\":5},{\"10\":1,\"2\":2},{\"10\":1,\"2\":2}]"));
+    js_print(&document, &document.root, &out);
+    ck_assert_str_eq(buffer_string(&out),
+                     "[{\"t\":1,\"c\":2},{\"t\":5,\"c\":4},{\"2\":2,\"10\":1},{\"2\":2,\"10\":1}]");
+    ck_assert(!read("[{\"t\":1},{\"t\""));
+    ck_assert(!read("[{\"t\":1},{\"t\":"));
+    ck_assert(!read("[{\"t\":1},{\"t"));
+}
+END_TEST
+
 START_TEST(js__counts_utf16_units)
 {
     static const struct {
@@ -265,6 +292,7 @@ Suite *test_suite(void)
     tcase_add_test(tests, js__refuses_every_prefix_without_reading_beyond);
     tcase_add_test(tests, js__keeps_nul_in_keys_and_values);
     tcase_add_test(tests, js__merges_repeats_among_many_keys);
+    tcase_add_test(tests, js__tells_objects_of_an_array_apart);
     tcase_add_test(tests, js__counts_utf16_units);
     tcase_add_test(tests, js__writer_puts_commas_where_they_belong);
     tcase_add_test(tests, digest__covers_all_but_digest_and_nonce);
