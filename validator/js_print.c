@@ -32,9 +32,11 @@ const struct js_value *js_get(const struct js_value *object, const char *name)
 {
     if (!object || object->type != JS_OBJECT)
         return NULL;
-    for (uint32_t i = 0; i < object->size; i++)
-        if (is_named(&object->members[i].key, name))
+    for (uint32_t i = 0; i < object->size; i++) {
+        const struct js_value *key = &object->members[i].key;
+        if (key->size && *key->text == *name && is_named(key, name))
             return &object->members[i].value;
+    }
     return NULL;
 }
 

@@ -326,6 +326,15 @@ static void close_container(struct reader *reader)
         *value = (struct js_value){.type = JS_ARRAY, .size = (uint32_t)count, .items = copy};
 }
 
+/* Keys are short: a loop is cheaper than a call. */
+static bool same_bytes(const char *a, const char *b, size_t size)
+{
+    size_t at = 0;
+    while (at < size && a[at] == b[at])
+        at++;
+    return at == size;
+}
+
 /* Objects of an array mostly have the same keys: takes the key that LIKE has in this place, with its colon, when
  * the text goes on with it. */
 static bool take_expected_key(struct reader *reader, struct frame *frame)
@@ -338,8 +347,8 @@ static bool take_expected_key(struct reader *reader, struct frame *frame)
     const struct js_value *key = &frame->like[place].key;
     const char *at = reader->at;
     frame->alike = (key->flags & JS_PLAIN) && (size_t)(reader->end - at) >= key->size + (size_t)3 &&
-                   memcmp(at + 1, key->text, key->size) == 0 && at[key->size + 1] == '"' &&
-                   at[key->size + 2] == ':';
+                   at[key->size + 1] == '"' && at[key->size + 2] == ':' &&
+                   same_bytes(at + 1, key->text, key->size);
     if (!frame->alike)
         return false;
     *push(reader) = *key;
