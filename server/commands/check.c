@@ -82,6 +82,10 @@ static void print_json(const struct report *report)
             write_empty(&writer);
         js_write_key(&writer, "rulesVersion");
         js_write_number(&writer, RULES_VERSION);
+        if (report->shaped && !report->verdict.answers_parsed) {
+            js_write_key(&writer, "answersParsed");
+            js_write_bool(&writer, false);
+        }
     }
     js_write_end(&writer, '}');
     buffer_byte(&line, '\n');

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { makeRun, seal } from '../support/run.mjs';
 import { command, startService } from '../support/service.mjs';
 
 function folderOf(t) {
@@ -96,4 +97,17 @@ test('missing folders are made, JSON logs are JSON', async (t) => {
   const lines = service.log.trim().split('\n').filter((line) => !line.startsWith('listening on'));
   assert.ok(lines.length >= 2);
   for (const line of lines) assert.ok(JSON.parse(line).time, line);
+});
+
+test('a verdict without an answer key says that answers were not parsed again', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-key-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'run.json');
+  writeFileSync(file, JSON.stringify(seal(makeRun({ cells: ['quality-mmlu'] }))));
+  const without = JSON.parse((await command(['check', '--json', '--no-mmlu-key', file])).stdout);
+  assert.equal(without.answersParsed, false);
+  assert.equal(without.ok, true);
+  const withKey = JSON.parse((await command(['check', '--json', file])).stdout);
+  assert.ok(!('answersParsed' in withKey));
+  assert.match((await command(['check', '--no-mmlu-key', file])).stdout, /not parsed again/);
 });
