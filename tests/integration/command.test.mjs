@@ -26,9 +26,11 @@ test('help and version', async () => {
   assert.equal((await command([])).code, 64);
 });
 
-test('a listen address that is none is refused', async () => {
+test('a listen address that is none is refused', async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-listen-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
   for (const listen of ['127.0.0.1:99999', '127.0.0.1:65536', '127.0.0.1', 'nonsense', '18183', '::1:80']) {
-    const { code, stderr } = await command(['serve', `--listen=${listen}`]);
+    const { code, stderr } = await command(['serve', '--state-dir', folder, `--listen=${listen}`]);
     assert.ok(code === 1 || code === 2, `${listen}: ${code}`);
     assert.match(stderr, /listen/);
   }
