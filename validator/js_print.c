@@ -292,8 +292,10 @@ static bool is_omitted(const struct js_value *key, const char *const *omit)
 static bool print_canonical_chunk(const struct js_document *document, const struct js_value *value,
                                   struct buffer *out)
 {
+    if (value->size != 2)
+        return false;
     const struct js_member *first = value->members, *second = first + 1;
-    if (value->size != 2 || !is_token_member(first) || !is_token_member(second))
+    if (!is_token_member(first) || !is_token_member(second))
         return false;
     if (compare_keys(&first->key, &second->key) > 0) {
         first = second;
