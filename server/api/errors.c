@@ -20,7 +20,9 @@ static const struct error_row rows[ERROR_COUNT] = {
                                       "Send application/json, as it is or with gzip."},
     [ERROR_RATE_LIMITED] = {429, "rate-limited", "Too many attempts from this address."},
     [ERROR_BUSY] = {429, "busy", "The service takes no more runs for a while."},
-    [ERROR_INTERNAL] = {500, "internal-error", "The service failed. If a run was sent, its status tells what became of it."},
+    [ERROR_INTERNAL] =
+        {500, "internal-error",
+         "The service failed. If a run was sent, its status tells what became of it."},
     [ERROR_STORE_UNBOUND] = {503, "bench-store-unbound",
                              "This service takes no submissions. Export the run as JSON and keep "
                              "the file, so that it can be submitted later."},
