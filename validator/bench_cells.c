@@ -101,21 +101,25 @@ static const struct field progress_fields[] = {
     {"pct", FIELD_NUMBER, 0, CHECKED, NULL},
     {0},
 };
-/* One chunk; the two keys stand first and in this order in every file a runner writes. */
-static void read_chunk(struct shape *shape, const struct js_value *value, struct bench_chunk *chunk)
+/* A chunk as every runner writes it: `t` and `c` first, in this order, and right. */
+static bool take_chunk(const struct js_value *value, struct bench_chunk *chunk)
 {
     const struct js_member *members = value->members;
-    const struct js_value *t, *c;
-    if (value->type == JS_OBJECT && value->size >= 2 && members[0].key.size == 1 &&
-        *members[0].key.text == 't' && members[1].key.size == 1 && *members[1].key.text == 'c') {
-        t = &members[0].value;
-        c = &members[1].value;
-    } else if (shape_is(shape, value, JS_OBJECT)) {
-        t = js_get(value, "t");
-        c = js_get(value, "c");
-    } else {
+    if (value->type != JS_OBJECT || value->size < 2 || members[0].key.size != 1 ||
+        *members[0].key.text != 't' || members[1].key.size != 1 || *members[1].key.text != 'c' ||
+        members[0].value.type != JS_NUMBER || members[1].value.type != JS_NUMBER ||
+        members[1].value.number < 0)
+        return false;
+    *chunk = (struct bench_chunk){members[0].value.number, members[1].value.number};
+    return true;
+}
+
+/* Any other chunk. */
+static void read_chunk(struct shape *shape, const struct js_value *value, struct bench_chunk *chunk)
+{
+    if (!shape_is(shape, value, JS_OBJECT))
         return;
-    }
+    const struct js_value *t = js_get(value, "t"), *c = js_get(value, "c");
     if (!t || t->type != JS_NUMBER)
         shape_error(shape, "t", "must be a number");
     else
@@ -132,6 +136,8 @@ static void read_chunks(struct shape *shape, const struct js_value *array,
     struct bench_chunk *chunks = arena_clear_take(shape->arena, array->size, sizeof *chunks);
     shape_enter(shape, "chunks");
     for (uint32_t i = 0; i < array->size; i++) {
+        if (take_chunk(&array->items[i], &chunks[i]))
+            continue;
         shape_enter_index(shape, i);
         read_chunk(shape, &array->items[i], &chunks[i]);
         shape_leave(shape);
@@ -154,11 +160,12 @@ static void read_iteration(struct shape *shape, const struct js_value *value, bo
     if (fields.chunks)
         read_chunks(shape, fields.chunks, iteration);
     shape_scalars(shape, fields.gates, "gates", JS_STRING);
-    if (llm && !js_get(value, "chunks"))
+    /* What is there and wrong was told before. */
+    if (llm && !fields.chunks && !js_get(value, "chunks"))
         shape_error(shape, "chunks", "is required");
-    if (llm && !js_get(value, "text"))
+    if (llm && !fields.text && !js_get(value, "text"))
         shape_error(shape, "text", "is required");
-    if (!llm && !js_get(value, "count"))
+    if (!llm && isnan(fields.count) && !js_get(value, "count"))
         shape_error(shape, "count", "is required");
 }
 
