@@ -6,4 +6,8 @@
 
 Suite *test_suite(void);
 
+/* A suite of one case: COUNT tests, each between BEGIN and END, none of which may take a minute. */
+Suite *suite_of(const char *name, void (*begin)(void), void (*end)(void),
+                const TTest *const tests[], size_t count);
+
 #endif

@@ -298,12 +298,5 @@ Suite *test_suite(void)
         catalogue__holds_100000_runs,
         catalogue__grants_a_nonce_once_to_many_threads,
     };
-    Suite *suite = suite_create("catalogue");
-    TCase *cases = tcase_create("catalogue");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 60);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("catalogue", begin, end, tests, sizeof tests / sizeof *tests);
 }

@@ -408,12 +408,5 @@ Suite *test_suite(void)
         store__does_not_hide_runs_that_no_index_lists,
         store__does_not_overwrite_a_file_that_nobody_lists,
     };
-    Suite *suite = suite_create("follow");
-    TCase *cases = tcase_create("follow");
-    tcase_add_checked_fixture(cases, served_begin, served_end);
-    tcase_set_timeout(cases, 60);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("follow", served_begin, served_end, tests, sizeof tests / sizeof *tests);
 }

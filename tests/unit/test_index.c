@@ -345,11 +345,5 @@ Suite *test_suite(void)
         index__refuses_what_is_not_whole,
         index__writes_an_empty_index,
     };
-    Suite *suite = suite_create("index");
-    TCase *cases = tcase_create("index");
-    tcase_add_checked_fixture(cases, begin, end);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("index", begin, end, tests, sizeof tests / sizeof *tests);
 }

@@ -289,11 +289,5 @@ Suite *test_suite(void)
         ledger__refuses_lines_that_name_no_run,
         ledger__knows_its_paths,
     };
-    Suite *suite = suite_create("ledger");
-    TCase *cases = tcase_create("ledger");
-    tcase_add_checked_fixture(cases, begin, end);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("ledger", begin, end, tests, sizeof tests / sizeof *tests);
 }

@@ -254,12 +254,5 @@ Suite *test_suite(void)
         rebuild__replaces_an_unreadable_index_when_told,
         rebuild__says_what_is_not_a_dataset,
     };
-    Suite *suite = suite_create("rebuild");
-    TCase *cases = tcase_create("rebuild");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 30);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("rebuild", begin, end, tests, sizeof tests / sizeof *tests);
 }

@@ -355,12 +355,5 @@ Suite *test_suite(void)
         lock__is_held_by_one_and_dies_with_it,
         repository__probes_the_disk,
     };
-    Suite *suite = suite_create("repository");
-    TCase *cases = tcase_create("repository");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 30);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("repository", begin, end, tests, sizeof tests / sizeof *tests);
 }

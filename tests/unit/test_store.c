@@ -445,12 +445,5 @@ Suite *test_suite(void)
         store__fails_and_recovers_with_its_disk,
         store__keeps_neighbours_of_a_change_that_cannot_be_committed,
     };
-    Suite *suite = suite_create("store");
-    TCase *cases = tcase_create("store");
-    tcase_add_checked_fixture(cases, served_begin, served_end);
-    tcase_set_timeout(cases, 60);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("store", served_begin, served_end, tests, sizeof tests / sizeof *tests);
 }

@@ -187,12 +187,5 @@ Suite *test_suite(void)
         tree__drops_folders_that_became_empty,
         loose__writes_what_git_reads,
     };
-    Suite *suite = suite_create("tree");
-    TCase *cases = tcase_create("tree");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 60);
-    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        tcase_add_test(cases, tests[i]);
-    suite_add_tcase(suite, cases);
-    return suite;
+    return suite_of("tree", begin, end, tests, sizeof tests / sizeof *tests);
 }
