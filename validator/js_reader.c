@@ -304,8 +304,8 @@ static void close_container(struct reader *reader)
     struct js_value *children = reader->stack + frame.base;
     size_t count = reader->height - frame.base;
     reader->at++;
-    /* The same keys as an object that is in order are in order, and each stands once. */
-    if (frame.object && (!frame.alike || count != 2 * (size_t)frame.like_count))
+    /* The first keys of an object that is in order are in order, and each stands once. */
+    if (frame.object && !frame.alike)
         count = 2 * js_order_members((struct js_member *)(void *)children, count / 2);
     struct js_value *copy = NULL;
     if (count) {

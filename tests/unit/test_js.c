@@ -207,6 +207,11 @@ START_TEST(js__tells_objects_of_an_array_apart)
     js_print(&document, &document.root, &out);
     ck_assert_str_eq(buffer_string(&out),
                      "[{\"t\":1,\"c\":2},{\"t\":5,\"c\":4},{\"2\":2,\"10\":1},{\"2\":2,\"10\":1}]");
+    out.size = 0;
+    ck_assert(read(
+        "[{\"t\":1,\"c\":2},{\"c\":3,\"c\":4}]")); /* a repeat in the place of the expected key */
+    js_print(&document, &document.root, &out);
+    ck_assert_str_eq(buffer_string(&out), "[{\"t\":1,\"c\":2},{\"c\":4}]");
     ck_assert(!read("[{\"t\":1},{\"t\""));
     ck_assert(!read("[{\"t\":1},{\"t\":"));
     ck_assert(!read("[{\"t\":1},{\"t"));
