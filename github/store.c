@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "github/catalogue.h"
-#include "github/dataset.h"
-#include "github/files.h"
-#include "github/history.h"
-#include "github/lock.h"
-#include "github/repository.h"
-#include "github/writer.h"
+#include "github/change/catalogue.h"
+#include "github/change/dataset.h"
+#include "github/change/history.h"
+#include "github/queue/writer.h"
+#include "github/repository/files.h"
+#include "github/repository/lock.h"
+#include "github/repository/repository.h"
 #include "validator/arena.h"
 #include "validator/js.h"
 

@@ -5,8 +5,8 @@
 
 #include "aggregate/board.h"
 #include "aggregate/entry.h"
-#include "github/load.h"
-#include "github/rebuild.h"
+#include "github/change/load.h"
+#include "github/rebuild/rebuild.h"
 #include "server/command.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"

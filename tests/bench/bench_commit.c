@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "github/commit.h"
-#include "github/dataset.h"
-#include "github/lock.h"
+#include "github/change/dataset.h"
+#include "github/repository/commit.h"
+#include "github/repository/lock.h"
 #include "tests/support/scratch.h"
 #include "tests/support/unsynced.h"
 #include "validator/arena.h"

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "github/ledger.h"
-#include "github/load.h"
-#include "github/repository.h"
+#include "github/change/ledger.h"
+#include "github/change/load.h"
+#include "github/repository/repository.h"
 #include "validator/js.h"
 
 static char folder[SCRATCH_PATH];

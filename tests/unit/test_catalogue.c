@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "github/catalogue.h"
+#include "github/change/catalogue.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

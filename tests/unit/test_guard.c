@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "github/repository.h"
+#include "github/repository/repository.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "github/history.h"
-#include "github/repository.h"
+#include "github/change/history.h"
+#include "github/repository/repository.h"
 #include "tests/support/scratch.h"
 #include "tests/support/served.h"
 #include "tests/support/suite.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "github/ledger.h"
+#include "github/change/ledger.h"
 #include "github/store.h"
 #include "tests/support/suite.h"
 

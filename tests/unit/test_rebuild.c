@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "github/rebuild.h"
+#include "github/rebuild/rebuild.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "github/commit.h"
-#include "github/lock.h"
-#include "github/loose.h"
-#include "github/repository.h"
+#include "github/repository/commit.h"
+#include "github/repository/lock.h"
+#include "github/repository/loose.h"
+#include "github/repository/repository.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "github/lock.h"
+#include "github/repository/lock.h"
 #include "github/store.h"
 #include "tests/support/scratch.h"
 #include "tests/support/served.h"

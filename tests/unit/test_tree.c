@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "github/loose.h"
-#include "github/tree.h"
+#include "github/repository/loose.h"
+#include "github/repository/tree.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 #include "tests/support/unsynced.h"

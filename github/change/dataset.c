@@ -1,0 +1,385 @@
+#include "github/change/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "github/change/load.h"
+#include "github/repository/commit.h"
+#include "github/repository/files.h"
+#include "github/repository/tree.h"
+#include "validator/arena.h"
+
+/* Somebody who moves the tip faster than we can commit is not met in practice. */
+enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
+
+static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
+{
+    if (entry->path && entry->path->type == JS_STRING)
+        catalogue_listed(dataset->catalogue, entry->run_id->text, entry->run_id->size,
+                         entry->path->text, entry->path->size);
+    if (dataset->listener.entry)
+        dataset->listener.entry(dataset->listener.context, entry->json, entry->size);
+}
+
+static void take_entry(void *context, const struct index_entry *entry)
+{
+    tell_all(context, entry);
+}
+
+/* Runs that no index lists: one of our own would hide them for good. */
+static bool check_unlisted(struct dataset *dataset, const git_oid *commit,
+                           struct store_error *error)
+{
+    static const char *const folders[] = {"runs", "quarantine"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        git_oid tree;
+        enum repository_found found =
+            repository_folder(dataset->repository, commit, folders[i], &tree, error);
+        if (found == REPOSITORY_FAULT)
+            return false;
+        if (found == REPOSITORY_FOUND)
+            return error_set(error, "the dataset has runs but no index: run `benchledger index`");
+    }
+    return true;
+}
+
+/* False also when there is none where there should be one. TELL NULL: only looks whether it is
+ * whole. */
+static bool read_index(struct dataset *dataset, const git_oid *commit, index_tell tell,
+                       struct index **index, struct store_error *error)
+{
+    struct source source = source_commit(dataset->repository, commit);
+    *index = NULL;
+    if (!load_index(&source, dataset->summary_limit, tell, dataset, index, error) ||
+        (!*index && !check_unlisted(dataset, commit, error)))
+        return false;
+    if (!*index)
+        *index = index_new(dataset->summary_limit);
+    return true;
+}
+
+struct ledger_reading {
+    struct dataset *dataset;
+    struct ledger *ledger;
+    ledger_tell tell;
+    double now_ms;
+    struct store_error *error;
+};
+
+static void take_line(void *context, const struct ledger_line *line)
+{
+    const struct ledger_reading *reading = context;
+    catalogue_line(reading->dataset->catalogue, line, reading->now_ms);
+}
+
+static bool read_day(void *context, const char *path, const git_oid *blob)
+{
+    struct ledger_reading *reading = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    /* Days before the newest one that we know never change; audit looks whether that is so. */
+    if (!ledger_path_day(path, day) || strcmp(day, ledger_day(reading->ledger)) < 0)
+        return true;
+    return repository_read(reading->dataset->repository, blob, &bytes, reading->error) &&
+           ledger_read(reading->ledger, day, buffer_string(&bytes), bytes.size, reading->tell,
+                       reading, reading->error);
+}
+
+static bool read_days(struct dataset *dataset, const git_oid *commit, struct ledger *ledger,
+                      ledger_tell tell, struct store_error *error)
+{
+    struct ledger_reading reading = {dataset, ledger, tell, files_wall_ms(), error};
+    return repository_list(dataset->repository, commit, "ledger", read_day, &reading, error);
+}
+
+/* Whether the newest day file that we know is there, and has at most gained lines. */
+static bool ledger_goes_on(struct dataset *dataset, const git_oid *commit, bool *goes_on,
+                           struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer bytes BUFFER_SCOPE = {0};
+    const char *day = ledger_day(&dataset->ledger);
+    if (!*day)
+        return true;
+    enum repository_found found =
+        repository_content(dataset->repository, commit,
+                           arena_format(&arena, "ledger/%s.jsonl", day), NULL, &bytes, error);
+    *goes_on = *goes_on && found == REPOSITORY_FOUND &&
+               ledger_begins(&dataset->ledger, buffer_string(&bytes), bytes.size);
+    return found != REPOSITORY_FAULT;
+}
+
+/* What has to be read of a tip. */
+struct reading {
+    git_oid commit, root, ledger_tree, index_tree;
+    bool whole; /* history was rewritten, or we are in doubt: ledger and index from the start on */
+    bool ledger, index;
+};
+
+static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
+                      struct store_error *error)
+{
+    memset(id, 0, sizeof *id);
+    return repository_folder(dataset->repository, commit, path, id, error) != REPOSITORY_FAULT;
+}
+
+static bool compare_tip(struct dataset *dataset, const git_oid *commit, struct reading *reading,
+                        struct store_error *error)
+{
+    *reading = (struct reading){.commit = *commit};
+    if (!repository_root(dataset->repository, commit, &reading->root, error) ||
+        !folder_id(dataset, commit, "ledger", &reading->ledger_tree, error) ||
+        !folder_id(dataset, commit, "index", &reading->index_tree, error))
+        return false;
+    /* The commits of runs are remembered, so that they belong to the history matters even where
+     * ledger and index are the same. */
+    bool goes_on =
+        !dataset->stale && repository_descends(dataset->repository, commit, &dataset->tip);
+    reading->ledger = !git_oid_equal(&reading->ledger_tree, &dataset->ledger_tree);
+    if (reading->ledger && goes_on && !ledger_goes_on(dataset, commit, &goes_on, error))
+        return false;
+    reading->whole = !goes_on;
+    reading->ledger |= reading->whole;
+    reading->index = reading->whole || !git_oid_equal(&reading->index_tree, &dataset->index_tree);
+    return true;
+}
+
+/* Whether all that is to be taken in is sound, before anybody hears of any of it. */
+static bool check_tip(struct dataset *dataset, const struct reading *reading,
+                      struct store_error *error)
+{
+    bool fine = true;
+    if (reading->ledger) {
+        struct ledger ledger;
+        ledger_begin(&ledger);
+        if (!reading->whole)
+            ledger_copy(&ledger, &dataset->ledger);
+        fine = read_days(dataset, &reading->commit, &ledger, NULL, error);
+        ledger_free(&ledger);
+    }
+    if (fine && reading->index) {
+        struct index *index = NULL;
+        fine = read_index(dataset, &reading->commit, NULL, &index, error);
+        index_free(index);
+    }
+    return fine;
+}
+
+static bool take_index(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+{
+    const struct store_listener *listener = &dataset->listener;
+    struct index *index = NULL;
+    if (listener->reset)
+        listener->reset(listener->context);
+    if (!read_index(dataset, commit, take_entry, &index, error))
+        return false;
+    index_free(dataset->index);
+    dataset->index = index;
+    if (listener->settled)
+        listener->settled(listener->context);
+    return true;
+}
+
+static bool take_tip(struct dataset *dataset, const struct reading *reading,
+                     struct store_error *error)
+{
+    if (reading->whole) {
+        ledger_free(&dataset->ledger);
+        ledger_begin(&dataset->ledger);
+    }
+    if (reading->index)
+        catalogue_retell(dataset->catalogue, !reading->whole);
+    if ((reading->ledger &&
+         !read_days(dataset, &reading->commit, &dataset->ledger, take_line, error)) ||
+        (reading->index && !take_index(dataset, &reading->commit, error)))
+        return false;
+    if (reading->index)
+        catalogue_told(dataset->catalogue);
+    dataset->ledger_tree = reading->ledger_tree;
+    dataset->index_tree = reading->index_tree;
+    dataset->tip = reading->commit;
+    dataset->root = reading->root;
+    return true;
+}
+
+/* All of it or nothing: what was checked can only fail to be read again when the disk fails, and is
+ * then read from the start on. At start nobody listens yet, and once is enough. */
+static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
+                     struct store_error *error)
+{
+    struct reading reading;
+    if (!compare_tip(dataset, commit, &reading, error) ||
+        (!start && !check_tip(dataset, &reading, error)))
+        return false;
+    dataset->stale = !take_tip(dataset, &reading, error);
+    return !dataset->stale;
+}
+
+bool dataset_open(struct dataset *dataset, struct store_error *error)
+{
+    git_oid tip;
+    ledger_begin(&dataset->ledger);
+    dataset->stale = true;
+    return repository_tip(dataset->repository, &tip, error) && read_tip(dataset, &tip, true, error);
+}
+
+void dataset_close(struct dataset *dataset)
+{
+    ledger_free(&dataset->ledger);
+    index_free(dataset->index);
+    dataset->index = NULL;
+}
+
+bool dataset_refresh(struct dataset *dataset, struct store_error *error)
+{
+    git_oid tip;
+    if (!repository_tip(dataset->repository, &tip, error))
+        return false;
+    if (git_oid_equal(&tip, &dataset->tip) && !dataset->stale)
+        return true;
+    /* What a commit holds does not get better by being read every second; the disk might. */
+    double now = files_wall_ms();
+    if (git_oid_equal(&tip, &dataset->unreadable) && now - dataset->unreadable_ms < UNREADABLE_MS)
+        return error_set(error, "%s", dataset->unreadable_reason.message);
+    struct store_error reason = {""};
+    if (read_tip(dataset, &tip, false, &reason))
+        return true;
+    dataset->unreadable = tip;
+    dataset->unreadable_ms = now;
+    dataset->unreadable_reason = reason;
+    return error_set(error, "%s", reason.message);
+}
+
+/* A run that the dataset holds; also a file that neither ledger nor index knows is not
+ * overwritten. */
+static bool is_duplicate(struct dataset *dataset, const struct change *change, bool *duplicate,
+                         struct store_error *error)
+{
+    git_oid blob;
+    enum repository_found found = REPOSITORY_FOUND;
+    if (!catalogue_holds(dataset->catalogue, change->run_id))
+        found = tree_find(dataset->repository, &dataset->root, change->path, &blob, error);
+    *duplicate = found == REPOSITORY_FOUND;
+    return found != REPOSITORY_FAULT;
+}
+
+/* Appends what is not a duplicate to ledger and index. */
+static bool append_batch(struct dataset *dataset, struct pending *batch, size_t *count,
+                         struct store_error *error)
+{
+    *count = 0;
+    for (struct pending *item = batch; item; item = item->next) {
+        const struct change *change = &item->change;
+        bool duplicate = true;
+        if (!is_duplicate(dataset, change, &duplicate, error))
+            return false;
+        if (duplicate) {
+            item->result.outcome = CHANGE_DUPLICATE;
+            continue;
+        }
+        struct index_problem problem;
+        if (!index_append(dataset->index, change->entry, change->entry_size, &problem))
+            return error_set(error, "run %s: %s", change->run_id, problem.message);
+        struct ledger_event event = change_event(change);
+        item->result.seq = ledger_append(&dataset->ledger, &event);
+        item->result.outcome = CHANGE_COMMITTED;
+        ++*count;
+    }
+    return true;
+}
+
+/* The files of the commit: runs, ledger days, index. */
+static size_t collect_files(struct dataset *dataset, const struct pending *batch, size_t count,
+                            struct arena *arena, struct repository_file **files)
+{
+    size_t index_count = 0, used = 0;
+    const struct index_file *index = index_changed(dataset->index, &index_count);
+    size_t room = 2 * count + index_count; /* at most one ledger day per change */
+    *files = arena_clear_take(arena, room, sizeof **files);
+    for (const struct pending *item = batch; item; item = item->next)
+        if (item->result.outcome == CHANGE_COMMITTED)
+            (*files)[used++] = (struct repository_file){item->change.path, item->change.bytes,
+                                                        item->change.bytes_size};
+    char path[LEDGER_PATH_MAX];
+    const char *bytes;
+    size_t size;
+    for (size_t i = 0; used < room && ledger_changed(&dataset->ledger, i, path, &bytes, &size); i++)
+        (*files)[used++] =
+            (struct repository_file){arena_copy(arena, path, strlen(path)), bytes, size};
+    for (size_t i = 0; i < index_count; i++)
+        (*files)[used++] = (struct repository_file){index[i].path, index[i].bytes, index[i].size};
+    return used;
+}
+
+/* The commit exists: makes everything else agree with it. */
+static void settle(struct dataset *dataset, struct pending *batch, const git_oid *commit)
+{
+    const struct store_listener *listener = &dataset->listener;
+    char hex[COMMIT_HEX + 1];
+    git_oid_tostr(hex, sizeof hex, commit);
+    ledger_settle(&dataset->ledger);
+    index_settle(dataset->index);
+    dataset->tip = *commit;
+    /* Should this fail, all is read again. */
+    dataset->stale = !repository_root(dataset->repository, commit, &dataset->root, NULL) ||
+                     tree_find(dataset->repository, &dataset->root, "ledger", &dataset->ledger_tree,
+                               NULL) != REPOSITORY_FOUND ||
+                     tree_find(dataset->repository, &dataset->root, "index", &dataset->index_tree,
+                               NULL) != REPOSITORY_FOUND;
+    double now = files_wall_ms();
+    for (struct pending *item = batch; item; item = item->next) {
+        if (item->result.outcome != CHANGE_COMMITTED)
+            continue;
+        struct ledger_event event = change_event(&item->change);
+        catalogue_event(dataset->catalogue, &event, item->result.seq, hex, now);
+        memcpy(item->result.commit, hex, sizeof hex);
+        if (listener->entry)
+            listener->entry(listener->context, item->change.entry, item->change.entry_size);
+    }
+    if (listener->settled)
+        listener->settled(listener->context);
+}
+
+/* One try on the tip as it is now. */
+static enum repository_result apply(struct dataset *dataset, struct pending *batch,
+                                    struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer message BUFFER_SCOPE = {0};
+    size_t count = 0;
+    if (!dataset_refresh(dataset, error))
+        return REPOSITORY_FAILED;
+    enum repository_result result = REPOSITORY_FAILED;
+    if (append_batch(dataset, batch, &count, error)) {
+        if (!count)
+            return REPOSITORY_COMMITTED; /* all duplicates */
+        struct repository_file *files;
+        size_t file_count = collect_files(dataset, batch, count, &arena, &files);
+        batch_message(batch, &message);
+        git_oid commit;
+        result = repository_commit(dataset->repository, &dataset->tip, files, file_count,
+                                   &dataset->author, buffer_string(&message), &commit, error);
+        if (result == REPOSITORY_COMMITTED) {
+            settle(dataset, batch, &commit);
+            return result;
+        }
+    }
+    ledger_undo(&dataset->ledger);
+    index_undo(dataset->index);
+    return result;
+}
+
+bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error)
+{
+    enum repository_result result = REPOSITORY_MOVED;
+    for (int i = 0; result == REPOSITORY_MOVED && i < APPLY_TRIES; i++)
+        result = apply(dataset, batch, error);
+    if (result == REPOSITORY_MOVED)
+        return error_set(error, "the tip of %s keeps moving", dataset->repository->path);
+    if (result == REPOSITORY_FAILED)
+        return false;
+    for (struct pending *item = batch; item; item = item->next)
+        item->waiters = catalogue_end_claim(dataset->catalogue, item->change.run_id,
+                                            item->result.outcome == CHANGE_COMMITTED);
+    return true;
+}

@@ -1,0 +1,50 @@
+/* What the writer knows of a dataset's tip, and how changes are applied to it (spec 03, "Commits").
+ *
+ * Holds the end of the ledger and of the index in memory, so that a commit reads nothing that grows
+ * with the archive. Only the writer thread uses it. */
+#ifndef BENCHLEDGER_GITHUB_CHANGE_DATASET_H
+#define BENCHLEDGER_GITHUB_CHANGE_DATASET_H
+
+#include <git2.h>
+#include <stdbool.h>
+
+#include "aggregate/index.h"
+#include "github/change/catalogue.h"
+#include "github/change/change.h"
+#include "github/change/ledger.h"
+#include "github/repository/repository.h"
+#include "github/store.h"
+
+struct dataset {
+    /* set by the owner before dataset_open, who keeps what they point to */
+    struct repository *repository;
+    struct catalogue *catalogue;
+    struct repository_author author;
+    struct store_listener listener;
+    size_t summary_limit;
+
+    git_oid tip, root;               /* the commit and its tree */
+    git_oid ledger_tree, index_tree; /* zero: there is none */
+    struct ledger ledger;
+    struct index *index;
+    bool stale;         /* what we know may be half of something: all is read anew */
+    git_oid unreadable; /* a tip that could not be taken in, when and why */
+    double unreadable_ms;
+    struct store_error unreadable_reason;
+};
+
+/* Reads ledger and index at the tip, fills the catalogue, tells the listener everything. */
+bool dataset_open(struct dataset *dataset, struct store_error *error);
+void dataset_close(struct dataset *dataset);
+
+/* Takes in what others committed, also when they rewrote history: runs, ledger and index are then
+ * those of the new tip. False when that cannot be read: the dataset, the catalogue and the listener
+ * then stay at the tip that they knew, which no commit can be built on until this succeeds. */
+bool dataset_refresh(struct dataset *dataset, struct store_error *error);
+
+/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does not hold, applied again when the
+ * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
+ * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
+bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);
+
+#endif

@@ -1,0 +1,326 @@
+#include "github/rebuild/rebuild.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "aggregate/index.h"
+#include "github/change/ledger.h"
+#include "github/change/load.h"
+#include "github/change/table.h"
+#include "github/rebuild/publish.h"
+#include "github/repository/commit.h"
+#include "github/repository/lock.h"
+#include "github/repository/source.h"
+#include "validator/arena.h"
+
+enum { TRIES = 5 };
+
+/* A run: from its file, its accept line or both. Keyed by its id in lower case. */
+struct known {
+    struct table_item item;
+    uint64_t seq; /* of the accept line; 0 without one */
+    bool has_file;
+};
+
+struct run_file {
+    uint64_t seq;
+    const char *created_at, *path, *key; /* in the arena */
+    const char *entry;
+    size_t entry_size;
+};
+
+struct rebuilding {
+    const struct rebuild_options *options;
+    struct rebuild_result *result;
+    struct store_error *error;
+    struct source source;
+    struct arena arena;
+    struct table known;
+    struct run_file *files;
+    size_t count, room;
+    struct ledger ledger;
+    struct index *index;
+};
+
+static void complain(struct rebuilding *work, const char *path, const char *message)
+{
+    if (work->options->complain)
+        work->options->complain(work->options->context, path, message);
+}
+
+static struct known *know(struct rebuilding *work, const struct js_value *run_id)
+{
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id->text, run_id->size, key);
+    struct table_item *item = table_find(&work->known, key);
+    return (struct known *)(item ? item : table_add(&work->known, key));
+}
+
+static void take_line(void *context, const struct ledger_line *line)
+{
+    struct rebuilding *work = context;
+    if (line->run_id && js_equals(line->event, "accept"))
+        know(work, line->run_id)->seq = line->seq;
+}
+
+static bool read_day(void *context, const char *path)
+{
+    struct rebuilding *work = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    if (!ledger_path_day(path, day))
+        return true;
+    if (source_read(&work->source, path, &bytes, work->error) != REPOSITORY_FOUND)
+        return false;
+    work->result->ledger = true;
+    return ledger_read(&work->ledger, day, buffer_string(&bytes), bytes.size, take_line, work,
+                       work->error);
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t size = strlen(path), end = strlen(suffix);
+    return size > end && !strcmp(path + size - end, suffix);
+}
+
+static const char *copy_string(struct arena *arena, const struct js_value *value)
+{
+    return value && value->type == JS_STRING ? arena_copy(arena, value->text, value->size) : "";
+}
+
+static void add_file(struct rebuilding *work, const char *path, const struct buffer *entry)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct js_document document;
+    struct js_error problem;
+    const struct js_value *run_id = NULL;
+    if (js_read(&arena, entry->data, entry->size, &document, &problem))
+        run_id = js_get(&document.root, "runId");
+    if (!run_id || run_id->type != JS_STRING) {
+        work->result->unindexable++;
+        complain(work, path, "its index entry has no runId");
+        return;
+    }
+    struct known *known = know(work, run_id);
+    if (known->has_file) {
+        work->result->unindexable++;
+        complain(work, path, "another file has the same run id");
+        return;
+    }
+    known->has_file = true;
+    if (work->count == work->room) {
+        work->room = work->room ? work->room * 2 : 1024;
+        work->files = memory_grow(work->files, work->room * sizeof *work->files);
+    }
+    work->files[work->count++] = (struct run_file){
+        .seq = known->seq,
+        .created_at = copy_string(&work->arena, js_get(&document.root, "createdAt")),
+        .path = arena_copy(&work->arena, path, strlen(path)),
+        .key = known->item.key,
+        .entry = arena_copy(&work->arena, entry->data, entry->size),
+        .entry_size = entry->size,
+    };
+    work->result->without_ledger += !known->seq;
+}
+
+static bool take_file(void *context, const char *path)
+{
+    struct rebuilding *work = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct buffer entry BUFFER_SCOPE = {0};
+    struct store_error why = {""};
+    if (!has_suffix(path, ".json"))
+        return true;
+    if (source_read(&work->source, path, &bytes, work->error) != REPOSITORY_FOUND)
+        return false;
+    bool flagged = !strncmp(path, "quarantine/", 11);
+    if (work->options->entry(work->options->context, path, buffer_string(&bytes), bytes.size,
+                             flagged, &entry, &why)) {
+        add_file(work, path, &entry);
+    } else {
+        work->result->unindexable++;
+        complain(work, path, why.message);
+    }
+    return true;
+}
+
+/* Runs without an accept line first, by createdAt and path; then in order of acceptance. */
+static int by_acceptance(const void *left, const void *right)
+{
+    const struct run_file *a = left, *b = right;
+    if (a->seq != b->seq)
+        return a->seq < b->seq ? -1 : 1;
+    int order = a->seq ? 0 : strcmp(a->created_at, b->created_at);
+    return order ? order : strcmp(a->path, b->path);
+}
+
+static bool make_index(struct rebuilding *work)
+{
+    struct index_problem problem;
+    if (work->count)
+        qsort(work->files, work->count, sizeof *work->files, by_acceptance);
+    /* The summary is made whole, past its limit too: this is what does it when submissions no
+     * longer do. */
+    work->index = index_new(SIZE_MAX);
+    for (size_t i = 0; i < work->count; i++) {
+        const struct run_file *file = &work->files[i];
+        if (!index_append(work->index, file->entry, file->entry_size, &problem))
+            return error_set(work->error, "%s: %s", file->path, problem.message);
+        if (work->options->tell)
+            work->options->tell(work->options->context, file->entry, file->entry_size);
+    }
+    work->result->runs = work->count;
+    work->result->flagged = index_flagged(work->index);
+    work->result->segments = index_segments(work->index);
+    return true;
+}
+
+static void take_entry(void *context, const struct index_entry *entry)
+{
+    struct rebuilding *work = context;
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(entry->run_id->text, entry->run_id->size, key);
+    const struct known *known = (const struct known *)table_find(&work->known, key);
+    if (known && known->has_file)
+        return;
+    work->result->dropped++;
+    complain(work, key, "the present index lists this run, and there is no file of it");
+}
+
+static void compare_present(struct rebuilding *work)
+{
+    struct index *present = NULL;
+    struct store_error why;
+    size_t dropped = work->result->dropped;
+    work->result->unreadable =
+        !load_index(&work->source, SIZE_MAX, take_entry, work, &present, &why);
+    index_free(present);
+    if (!work->result->unreadable)
+        return;
+    work->result->dropped = dropped;
+    complain(work, "index", why.message);
+}
+
+static enum rebuild_outcome judge(struct rebuilding *work)
+{
+    const struct rebuild_result *result = work->result;
+    if (result->unindexable) {
+        error_set(work->error, "%zu files cannot be indexed", result->unindexable);
+        return REBUILD_REFUSED;
+    }
+    if (work->options->allow_shrink || (!result->dropped && !result->unreadable))
+        return REBUILD_DONE;
+    if (result->unreadable)
+        error_set(work->error, "the present index cannot be read; --allow-shrink replaces it");
+    else
+        error_set(work->error,
+                  "%zu runs would be dropped from the index; --allow-shrink drops them",
+                  result->dropped);
+    return REBUILD_REFUSED;
+}
+
+static enum rebuild_outcome gather(struct rebuilding *work)
+{
+    const struct source *source = &work->source;
+    if (!source_list(source, "ledger", read_day, work, work->error) ||
+        !source_list(source, "runs", take_file, work, work->error) ||
+        !source_list(source, "quarantine", take_file, work, work->error) || !make_index(work))
+        return REBUILD_FAILED;
+    compare_present(work);
+    return judge(work);
+}
+
+static void begin(struct rebuilding *work)
+{
+    *work->result = (struct rebuild_result){0};
+    table_begin(&work->known, sizeof(struct known), NULL);
+    ledger_begin(&work->ledger);
+}
+
+static void end(struct rebuilding *work)
+{
+    table_free(&work->known);
+    ledger_free(&work->ledger);
+    index_free(work->index);
+    arena_free(&work->arena);
+    free(work->files);
+}
+
+/* Only this is done under the lock: reading takes long, and a service commits meanwhile. */
+static bool publish_locked(const struct publish_plan *plan, const struct rebuild_options *options,
+                           const struct source *source, struct rebuild_result *result, bool *moved,
+                           struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    return lock_take(source->repository->path, LOCK_COMMIT, lock_wait_long, NULL, &lock, error) &&
+           publish_to_commit(plan, source, &options->author, result->runs, result->commit, moved,
+                             error);
+}
+
+static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
+                                           const struct source *source, const char *folder,
+                                           struct rebuild_result *result, bool *moved,
+                                           struct store_error *error)
+{
+    struct rebuilding work = {
+        .options = options, .result = result, .error = error, .source = *source};
+    begin(&work);
+    enum rebuild_outcome outcome = gather(&work);
+    struct publish_plan plan = {0};
+    if (outcome == REBUILD_DONE && !publish_prepare(source, work.index, &plan, error))
+        outcome = REBUILD_FAILED;
+    result->changed = plan.count > 0;
+    if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {
+        bool fine = folder ? publish_to_folder(&plan, folder, error)
+                           : publish_locked(&plan, options, source, result, moved, error);
+        if (!fine)
+            outcome = REBUILD_FAILED;
+    }
+    publish_free(&plan);
+    end(&work);
+    return outcome;
+}
+
+static enum rebuild_outcome rebuild_bare(const struct rebuild_options *options,
+                                         struct repository *repository,
+                                         struct rebuild_result *result, struct store_error *error)
+{
+    bool moved = true;
+    enum rebuild_outcome outcome = REBUILD_FAILED;
+    for (int i = 0; moved && i < TRIES; i++) {
+        git_oid tip;
+        moved = false;
+        if (!repository_tip(repository, &tip, error))
+            return REBUILD_FAILED;
+        struct source source = source_commit(repository, &tip);
+        outcome = rebuild_source(options, &source, NULL, result, &moved, error);
+    }
+    return outcome;
+}
+
+static bool is_folder(const char *path, const char *name)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct stat status;
+    return !stat(arena_format(&arena, "%s/%s", path, name), &status) && S_ISDIR(status.st_mode);
+}
+
+enum rebuild_outcome rebuild(const struct rebuild_options *options, struct rebuild_result *result,
+                             struct store_error *error)
+{
+    *result = (struct rebuild_result){0};
+    if (is_folder(options->dataset, "runs") || is_folder(options->dataset, "quarantine")) {
+        struct source source = source_folder(options->dataset);
+        bool moved = false;
+        return rebuild_source(options, &source, options->dataset, result, &moved, error);
+    }
+    struct repository *repository REPOSITORY_SCOPE = NULL;
+    if (!repository_open(options->dataset, &repository, error)) {
+        error_set(error, "%s is neither a folder with runs/ nor a bare repository",
+                  options->dataset);
+        return REBUILD_FAILED;
+    }
+    return rebuild_bare(options, repository, result, error);
+}

@@ -1,0 +1,82 @@
+#include "github/repository/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "validator/arena.h"
+
+bool files_read(int fd, size_t most, struct buffer *out)
+{
+    struct stat status;
+    if (fstat(fd, &status))
+        return false;
+    if (!S_ISREG(status.st_mode) || status.st_size < 0 || (size_t)status.st_size > most) {
+        errno = S_ISREG(status.st_mode) ? EFBIG : EINVAL;
+        return false;
+    }
+    size_t left = (size_t)status.st_size;
+    while (left) {
+        ssize_t got = read(fd, buffer_reserve(out, left), left);
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (got == 0)
+            break;
+        if (got > 0) {
+            out->size += (size_t)got;
+            left -= (size_t)got;
+        }
+    }
+    return true;
+}
+
+bool files_write(int fd, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t put = write(fd, bytes, size);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0) {
+            bytes += put;
+            size -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+bool files_sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool fine = fsync(fd) == 0;
+    int problem = errno;
+    close(fd);
+    errno = problem;
+    return fine;
+}
+
+bool files_make_folders(const char *path, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    char *copy = arena_copy(&arena, path, strlen(path));
+    for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        if (mkdir(copy, 0755) && errno != EEXIST)
+            return error_system(error, "cannot make %s", copy);
+        *slash = '/';
+    }
+    if (mkdir(copy, 0755) && errno != EEXIST)
+        return error_system(error, "cannot make %s", copy);
+    return true;
+}
+
+double files_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
+}

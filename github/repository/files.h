@@ -1,0 +1,23 @@
+/* What several rooms do with the file system and the clock. Any thread may call. */
+#ifndef BENCHLEDGER_GITHUB_REPOSITORY_FILES_H
+#define BENCHLEDGER_GITHUB_REPOSITORY_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "github/error.h"
+#include "validator/buffer.h"
+
+/* Adds the whole of a regular file of at most MOST bytes to OUT. False: errno says why. */
+bool files_read(int fd, size_t most, struct buffer *out);
+/* All of BYTES, also when the kernel takes them in parts. False: errno says why. */
+bool files_write(int fd, const char *bytes, size_t size);
+/* Makes the names in the folder at PATH durable. False: errno says why. */
+bool files_sync_folder(const char *path);
+/* Makes the folder at PATH and what is above it. */
+bool files_make_folders(const char *path, struct store_error *error);
+
+/* The wall clock, since 1970. */
+double files_wall_ms(void);
+
+#endif

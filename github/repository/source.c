@@ -1,0 +1,116 @@
+#include "github/repository/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "github/repository/files.h"
+#include "validator/arena.h"
+
+enum { DEPTH_MAX = 16 };
+#define FILE_MAX ((size_t)1 << 30)
+
+struct source source_commit(struct repository *repository, const git_oid *commit)
+{
+    return (struct source){.repository = repository, .commit = *commit};
+}
+
+struct source source_folder(const char *path)
+{
+    return (struct source){.folder = path};
+}
+
+static enum repository_found read_file(const struct source *source, const char *path,
+                                       struct buffer *out, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    const char *full = arena_format(&arena, "%s/%s", source->folder, path);
+    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return REPOSITORY_ABSENT;
+    if (fd < 0) {
+        error_system(error, "cannot open %s", full);
+        return REPOSITORY_FAULT;
+    }
+    bool fine = files_read(fd, FILE_MAX, out) || error_system(error, "cannot read %s", full);
+    close(fd);
+    return fine ? REPOSITORY_FOUND : REPOSITORY_FAULT;
+}
+
+static int not_hidden(const struct dirent *item)
+{
+    return item->d_name[0] != '.';
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static bool list_folder(const struct source *source, const char *folder, int depth,
+                        source_tell tell, void *context, struct store_error *error);
+
+static bool list_item(const struct source *source, const char *path, int depth, source_tell tell,
+                      void *context, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct stat status;
+    if (lstat(arena_format(&arena, "%s/%s", source->folder, path), &status))
+        return error_system(error, "cannot look at %s", path);
+    if (S_ISREG(status.st_mode))
+        return tell(context, path);
+    return !S_ISDIR(status.st_mode) || depth >= DEPTH_MAX ||
+           list_folder(source, path, depth + 1, tell, context, error);
+}
+
+static bool list_folder(const struct source *source, const char *folder, int depth,
+                        source_tell tell, void *context, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct dirent **items = NULL;
+    const char *full = arena_format(&arena, "%s/%s", source->folder, folder);
+    int count = scandir(full, &items, not_hidden, by_bytes);
+    if (count < 0)
+        return errno == ENOENT || error_system(error, "cannot list %s", full);
+    bool fine = true;
+    for (int i = 0; i < count; i++) {
+        const char *path = arena_format(&arena, "%s/%s", folder, items[i]->d_name);
+        fine = fine && list_item(source, path, depth, tell, context, error);
+        free(items[i]);
+    }
+    free(items);
+    return fine;
+}
+
+enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
+                                  struct store_error *error)
+{
+    if (!source->repository)
+        return read_file(source, path, out, error);
+    return repository_content(source->repository, &source->commit, path, NULL, out, error);
+}
+
+struct git_listing {
+    source_tell tell;
+    void *context;
+};
+
+static bool tell_path(void *context, const char *path, const git_oid *blob)
+{
+    const struct git_listing *listing = context;
+    (void)blob;
+    return listing->tell(listing->context, path);
+}
+
+bool source_list(const struct source *source, const char *folder, source_tell tell, void *context,
+                 struct store_error *error)
+{
+    if (!source->repository)
+        return list_folder(source, folder, 1, tell, context, error);
+    struct git_listing listing = {tell, context};
+    return repository_list(source->repository, &source->commit, folder, tell_path, &listing, error);
+}

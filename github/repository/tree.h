@@ -1,0 +1,34 @@
+/* Folders of a commit, edited as git's own bytes.
+ *
+ * A month folder holds thousands of names. Its tree is kept in memory as it stands in the object,
+ * so that a commit neither reads nor parses it again: one pass puts the new names in. The cache
+ * belongs to the repository handle and is of a fixed number of folders. */
+#ifndef BENCHLEDGER_GITHUB_REPOSITORY_TREE_H
+#define BENCHLEDGER_GITHUB_REPOSITORY_TREE_H
+
+#include <git2.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "github/error.h"
+#include "github/repository/repository.h"
+
+struct tree_cache;
+struct tree_cache *tree_cache_new(void);
+void tree_cache_free(struct tree_cache *cache); /* NULL is fine */
+
+struct tree_edit {
+    const char *path;
+    git_oid blob;
+    bool remove; /* fine when it is not there */
+};
+
+/* What lies at PATH below the tree ROOT, a file or a folder. */
+enum repository_found tree_find(struct repository *repository, const git_oid *root,
+                                const char *path, git_oid *id, struct store_error *error);
+/* Writes the trees that EDITS make of ROOT (NULL: of nothing); sorts EDITS. The caller holds the
+ * commit lock. False also when a file would replace a folder, or a folder a file. */
+bool tree_update(struct repository *repository, const git_oid *root, struct tree_edit *edits,
+                 size_t count, git_oid *tree, struct store_error *error);
+
+#endif
