@@ -25,6 +25,10 @@ struct limits {
     int64_t submit_wait_ms, stop_wait_ms;      /* milliseconds */
     int64_t address_table;                     /* addresses whose attempts are counted */
     int64_t cache_bytes;                       /* of dataset files kept in memory */
+    int64_t pushes_per_minute;
+    int64_t remote_timeout_ms, remote_poll_ms; /* milliseconds */
+    int64_t disk_quota;                        /* bytes */
+    int64_t gc_days;
 };
 
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -32,9 +36,10 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 /* Texts are never NULL, an empty one is "not set". Lists are NULL-terminated. */
 struct config {
     char *listen, *store, *state_dir, *public_url, *mmlu_key, *author_name, *author_email, *licence;
-    char *maintainers_file, *redis_url, *receipt_key_file;
-    char *nonce_secret, *nonce_secret_previous, *github_token;
-    char *nonce_secret_file, *nonce_secret_previous_file, *github_token_file;
+    char *git_host, *git_ca_file, *token_expires;
+    char *maintainers_file, *receipt_key_file, *redis_url, *redis_prefix;
+    char *nonce_secret, *nonce_secret_previous, *github_token, *redis_password;
+    char *nonce_secret_file, *nonce_secret_previous_file, *github_token_file, *redis_password_file;
     char **allowed_origins, **trusted_proxies, **protocols, **board_protocols;
     int64_t summary_limit, threads;
     int64_t log_format, log_level; /* index into the row's choices */

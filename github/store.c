@@ -39,6 +39,8 @@ static bool open_parts(struct store *store, const struct store_options *options,
     dataset->listener = options->listener;
     dataset->summary_limit = options->summary_limit;
     dataset->catalogue = store->catalogue;
+    dataset->files = options->files;
+    dataset->file_count = options->file_count;
     if (!repository_prepare(options->path, &dataset->author, options->licence, &dataset->repository,
                             error))
         return false;
@@ -82,9 +84,38 @@ void store_close(struct store *store)
     free(store);
 }
 
+void store_problems(struct store *store, store_problem tell, void *context)
+{
+    struct store_error reason;
+    if (writer_failed(store->writer, &reason))
+        tell(context, false, reason.message);
+}
+
+struct first_problem {
+    bool found;
+    struct store_error *reason;
+};
+
+static void note_first(void *context, bool warning, const char *text)
+{
+    struct first_problem *first = context;
+    if (warning || first->found)
+        return;
+    first->found = true;
+    error_set(first->reason, "%s", text);
+}
+
 bool store_unready(struct store *store, struct store_error *reason)
 {
-    return writer_failed(store->writer, reason);
+    struct first_problem first = {false, reason};
+    store_problems(store, note_first, &first);
+    return first.found;
+}
+
+void store_figures(struct store *store, struct store_figures *figures)
+{
+    (void)store;
+    *figures = (struct store_figures){0};
 }
 
 static void learn_commit(struct store *store, struct run_state *state, uint64_t accepted)
@@ -126,13 +157,18 @@ static void complete(struct store *store, struct run_state *state, uint64_t acce
         learn_digest(store, state);
 }
 
-bool store_find(struct store *store, const char *run_id, struct run_state *state)
+bool store_find(struct store *store, const char *run_id, const char *digest,
+                struct run_state *state)
 {
     uint64_t accepted = 0;
     if (!catalogue_find(store->catalogue, run_id, state, &accepted))
         return false;
     complete(store, state, accepted);
-    return true;
+    const char *own = *state->submitted_digest ? state->submitted_digest : state->digest;
+    if (!digest || !strcmp(digest, own))
+        return true;
+    run_state_free(state);
+    return false;
 }
 
 void run_state_free(struct run_state *state)
@@ -149,7 +185,7 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
                                        nonce_sha256, files_wall_ms(), state);
     if (claim == CLAIM_DUPLICATE) { /* with what only store_find knows */
         struct run_state known;
-        if (store_find(store, run_id, &known)) {
+        if (store_find(store, run_id, NULL, &known)) {
             run_state_free(state);
             *state = known;
         }
@@ -199,8 +235,37 @@ bool store_read(struct store *store, const char *path, bool with_data, struct st
     return true;
 }
 
+bool store_read_run(struct store *store, const struct run_state *state, bool with_data,
+                    struct store_blob *blob, struct store_error *error)
+{
+    return store_read(store, state->path, with_data, blob, error);
+}
+
 void store_blob_free(struct store_blob *blob)
 {
     free(blob->data);
     blob->data = NULL;
+}
+
+struct naming {
+    store_name tell;
+    void *context;
+};
+
+static bool tell_name(void *context, const char *path, const git_oid *blob)
+{
+    const struct naming *naming = context;
+    (void)blob;
+    naming->tell(naming->context, path);
+    return true;
+}
+
+bool store_list(struct store *store, const char *folder, store_name tell, void *context)
+{
+    struct naming naming = {tell, context};
+    git_oid tip = writer_tip(store->writer);
+    pthread_mutex_lock(&store->read_mutex);
+    bool fine = repository_list(store->reader, &tip, folder, tell_name, &naming, NULL);
+    pthread_mutex_unlock(&store->read_mutex);
+    return fine;
 }

@@ -2,7 +2,8 @@
  *
  * One engine for every kind of store: a bare repository, made on first use, written by one thread
  * in group commits and fsynced before anybody is told. The remote kind adds a push behind the same
- * calls.
+ * calls: its bare repository is the mirror of the remote and the durable queue at once, since what
+ * its branch is ahead of the remote is pending.
  *
  * Threads: everything here may be called from any thread unless it says otherwise. The listener and
  * the done callbacks run on the writer thread (the listener for the first time within store_open,
@@ -29,8 +30,36 @@ struct store_listener {
     void (*settled)(void *context); /* the entries told so far are those of the tip */
 };
 
+/* How bad what the log is told is. */
+enum store_level { STORE_ERROR, STORE_WARNING, STORE_INFO };
+typedef void (*store_tell)(void *context, enum store_level level, const char *message);
+
+/* A file that the dataset shall hold: when it is not there, the next commit adds it. */
+struct store_file {
+    const char *path, *bytes;
+    size_t size;
+};
+
+/* The remote that a mirror is of. */
+struct store_remote {
+    const char *url;
+    const char *token;   /* empty: none */
+    const char *ca_file; /* empty: the system's certificates */
+    const char *home;    /* a folder of our own for the git program */
+    bool read_only;      /* followed, never pushed to: store_claim answers CLAIM_CLOSED */
+    int64_t timeout_ms, poll_ms;
+    int64_t pushes_per_minute; /* 0: any number */
+};
+
 struct store_options {
-    const char *path;                       /* bare repository; created when missing */
+    const char *path;                  /* bare repository; created when missing */
+    const struct store_remote *remote; /* NULL: the repository is the dataset */
+    const struct store_file *files;    /* that the dataset shall hold */
+    size_t file_count;
+    int64_t disk_quota; /* bytes of the repository, 0: any; past it claims are CLAIM_CLOSED */
+    int64_t gc_days;    /* between two runs of `git gc`; 0: never */
+    store_tell tell;    /* any thread; NULL: nobody listens */
+    void *tell_context;
     const char *author_name, *author_email; /* author and committer of every commit */
     const char *licence;            /* of the data, named in the README of a new repository */
     size_t summary_limit;           /* bytes; index/summary.json is rewritten below it */
@@ -47,15 +76,38 @@ bool store_open(const struct store_options *options, struct store **store,
  * fails. NULL is fine. */
 void store_close(struct store *store);
 
-/* True, and why in REASON, when the store cannot take a run now: the last commit failed, or
- * somebody else's commit left an index or a ledger that cannot be read. Asked again every second.
- */
+/* What is wrong with the store, each line with a stable word and a colon first: the last commit
+ * failed, somebody else's commit left an index or a ledger that cannot be read, the remote is away
+ * or refuses us. WARNING: runs are taken all the same and nothing waits. Told on the caller's
+ * thread. */
+typedef void (*store_problem)(void *context, bool warning, const char *text);
+void store_problems(struct store *store, store_problem tell, void *context);
+/* True when one of them is no warning; the first such in REASON. */
 bool store_unready(struct store *store, struct store_error *reason);
 
-enum run_status { RUN_QUEUED, RUN_PUBLISHED, RUN_QUARANTINED, RUN_WITHDRAWN };
+/* Figures for whoever watches the service. */
+struct store_figures {
+    uint64_t queued;  /* runs that are durable here and not at the remote */
+    uint64_t parked;  /* declined and conflicting ones that are kept */
+    uint64_t commits; /* made here since the start */
+    uint64_t pushes, failed_pushes;
+    uint64_t disk_bytes; /* of the repository, when last measured */
+    int64_t push_ms;     /* the usual length of a push; 0: none yet */
+};
+void store_figures(struct store *store, struct store_figures *figures);
+
+enum run_status {
+    RUN_QUEUED,
+    RUN_PUBLISHED,
+    RUN_QUARANTINED,
+    RUN_WITHDRAWN,
+    RUN_DECLINED, /* by the remote's host; kept aside */
+    RUN_CONFLICT, /* another run with its id was published first; kept aside */
+};
 
 struct run_state {
     enum run_status status;
+    bool durable;                /* not only claimed: it is in the repository here */
     char run_id[RUN_ID_MAX + 1]; /* as submitted; look-ups ignore case */
     char path[RUN_PATH_MAX + 1];
     char digest[SHA256_HEX + 1]; /* of the published file; empty between claim and store_commit */
@@ -70,16 +122,26 @@ struct run_state {
     char *flags; /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
                     store_commit */
 };
-/* False when the run is unknown. The first question after a restart looks up the commit in the
+/* False when the run is unknown. DIGEST, when not NULL, is that of the submission that is asked
+ * about: other submissions of the id are then unknown. Without it a run of the dataset is found
+ * before one that was declined. The first question after a restart looks up the commit in the
  * history (a binary search by the ledger's seq, milliseconds once the list of commits has been
  * walked), and for a run without a ledger line its digest in the file; the answers are kept. */
-bool store_find(struct store *store, const char *run_id, struct run_state *state);
+bool store_find(struct store *store, const char *run_id, const char *digest,
+                struct run_state *state);
 void run_state_free(struct run_state *state);
 
-enum claim { CLAIM_GRANTED, CLAIM_NONCE_USED, CLAIM_DUPLICATE };
+enum claim {
+    CLAIM_GRANTED,
+    CLAIM_NONCE_USED,
+    CLAIM_DUPLICATE,
+    CLAIM_DECLINED, /* this very submission was, earlier */
+    CLAIM_CLOSED,   /* no run is taken now: the remote was never seen, the disk quota is used up */
+};
 
 /* Reserves a run id and a nonce for one submission, atomically and in the order of spec 04: a nonce
- * used by another submission first, then a known run id (STATE then describes the run; free it).
+ * used by another submission first, then a known run id (STATE then describes the run; free it; so
+ * with CLAIM_DECLINED).
  * In-flight runs count as known. A granted claim ends with store_commit or store_release. */
 enum claim store_claim(struct store *store, const char *run_id, const char *path,
                        const char *submitted_digest, const char nonce_sha256[SHA256_HEX + 1],
@@ -102,12 +164,17 @@ struct change {
     const char *flags;        /* JSON array of flag codes */
     const char *nonce_sha256; /* hex, or NULL (import) */
     const char *by;           /* or NULL */
+    bool suspect; /* a remote's host may decline it: it is pushed alone, after all others */
 };
 
-/* Whatever the outcome, the claim has ended; the nonce is spent with CHANGE_COMMITTED only. */
+/* Whatever the end, the claim has ended; the nonce is given back with CHANGE_FAILED and
+ * CHANGE_QUEUE_FULL. */
 enum change_outcome {
-    CHANGE_COMMITTED,
+    CHANGE_QUEUED, /* durable here, the remote does not have it yet; the end only when the store is
+                         closed meanwhile */
+    CHANGE_COMMITTED, /* the dataset has it: the remote, if there is one */
     CHANGE_DUPLICATE, /* another writer published this run id meanwhile */
+    CHANGE_DECLINED,  /* the remote's host does not take it; kept aside */
     CHANGE_FAILED,    /* nothing was written; also when another process held the commit lock for
                          30 s */
     CHANGE_QUEUE_FULL,
@@ -117,27 +184,36 @@ struct change_result {
     char commit[COMMIT_HEX + 1];
     uint64_t seq;
     char submitted_digest[SHA256_HEX + 1];
+    bool more; /* with CHANGE_QUEUED: this is not the end */
+    bool away; /* with CHANGE_QUEUED: the remote is known to be away, do not wait for the end */
     struct store_error error; /* of CHANGE_FAILED */
 };
 typedef void (*change_done)(void *context, const struct change_result *result);
 
-/* Queues the change of a claimed run and returns at once; DONE is called exactly once: from the
+/* Queues the change of a claimed run and returns at once; DONE is called once with its end: from the
  * writer thread after the commit is durable and the listener has settled, or before this returns
- * when the queue is full. */
+ * when the queue is full. Before that, with a remote, it may be called once with CHANGE_QUEUED and
+ * MORE. */
 void store_commit(struct store *store, const struct change *change, change_done done,
                   void *context);
 
 enum { JOIN_MAX = 64 };
 
 /* Joins the submission of a run that is in flight, that is, claimed and not ended: DONE is called
- * exactly once, from the same thread and with the same result as the done of store_commit, after
- * it. When the claim is released instead, it is called by store_release's thread with CHANGE_FAILED.
+ * from the same thread and with the same results as the done of store_commit, after it; with
+ * CHANGE_QUEUED also before this returns. When the claim is released instead, it is called by store_release's thread with CHANGE_FAILED.
  *
  * False, DONE is never called: the run is not in flight any more (store_find says what became of
  * it), or JOIN_MAX others have joined (store_find still says RUN_QUEUED). May be called between
  * store_claim and store_commit of the first. Whoever answers CLAIM_DUPLICATE with it compares
  * SUBMITTED_DIGEST (of change_result), which is that of the submission that was joined. */
 bool store_join(struct store *store, const char *run_id, change_done done, void *context);
+
+/* The file of the run that STATE describes, wherever it lies: also when it is queued or parked.
+ * Otherwise as store_read. */
+struct store_blob;
+bool store_read_run(struct store *store, const struct run_state *state, bool with_data,
+                    struct store_blob *blob, struct store_error *error);
 
 struct store_blob {
     char id[BLOB_HEX + 1];
@@ -149,5 +225,8 @@ struct store_blob {
 bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
                 struct store_error *error);
 void store_blob_free(struct store_blob *blob);
+/* Tells the names of the files below FOLDER at the tip. False when they cannot be read. */
+typedef void (*store_name)(void *context, const char *path);
+bool store_list(struct store *store, const char *folder, store_name tell, void *context);
 
 #endif

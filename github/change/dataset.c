@@ -288,14 +288,30 @@ static bool append_batch(struct dataset *dataset, struct pending *batch, size_t 
     return true;
 }
 
-/* The files of the commit: runs, ledger days, index. */
+/* What the dataset shall hold and does not. */
+static size_t missing_files(struct dataset *dataset, struct repository_file *files)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < dataset->file_count; i++) {
+        const struct store_file *file = &dataset->files[i];
+        git_oid blob;
+        if (tree_find(dataset->repository, &dataset->root, file->path, &blob, NULL) ==
+            REPOSITORY_ABSENT)
+            files[used++] = (struct repository_file){file->path, file->bytes, file->size};
+    }
+    return used;
+}
+
+/* The files of the commit: runs, ledger days, index, and what the dataset shall hold. */
 static size_t collect_files(struct dataset *dataset, const struct pending *batch, size_t count,
                             struct arena *arena, struct repository_file **files)
 {
     size_t index_count = 0, used = 0;
     const struct index_file *index = index_changed(dataset->index, &index_count);
-    size_t room = 2 * count + index_count; /* at most one ledger day per change */
+    size_t room =
+        2 * count + index_count + dataset->file_count; /* at most one ledger day per change */
     *files = arena_clear_take(arena, room, sizeof **files);
+    used = missing_files(dataset, *files);
     for (const struct pending *item = batch; item; item = item->next)
         if (item->result.outcome == CHANGE_COMMITTED)
             (*files)[used++] = (struct repository_file){item->change.path, item->change.bytes,

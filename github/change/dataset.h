@@ -22,6 +22,8 @@ struct dataset {
     struct repository_author author;
     struct store_listener listener;
     size_t summary_limit;
+    const struct store_file *files; /* that the dataset shall hold */
+    size_t file_count;
 
     git_oid tip, root;               /* the commit and its tree */
     git_oid ledger_tree, index_tree; /* zero: there is none */

@@ -18,6 +18,9 @@ static const struct error_row rows[ERROR_COUNT] = {
     [ERROR_PAYLOAD_TOO_LARGE] = {413, "payload-too-large", "The run file is too large."},
     [ERROR_UNSUPPORTED_MEDIA_TYPE] = {415, "unsupported-media-type",
                                       "Send application/json, as it is or with gzip."},
+    [ERROR_STORE_DECLINED] =
+        {422, "store-declined",
+         "The dataset does not take this run: it holds what its host refuses."},
     [ERROR_RATE_LIMITED] = {429, "rate-limited", "Too many attempts from this address."},
     [ERROR_BUSY] = {429, "busy", "The service takes no more runs for a while."},
     [ERROR_INTERNAL] =

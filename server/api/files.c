@@ -91,7 +91,7 @@ void files_run(struct request *request, struct answer *answer)
     request_parameter(request, 2, name, sizeof name);
     name[strlen(name) - strlen(".json")] = '\0';
     struct run_state state = {0};
-    if (!store_find(request->service->store, name, &state))
+    if (!store_find(request->service->store, name, NULL, &state))
         return;
     if (state.status == RUN_WITHDRAWN)
         answer_error(answer, ERROR_WITHDRAWN, NULL);

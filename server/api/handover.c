@@ -83,24 +83,39 @@ static void unlink_handover(struct handovers *all, struct handover *handover, bo
 
 static void log_end(const struct handover *handover, const struct change_result *result)
 {
-    bool stored = result->outcome == CHANGE_COMMITTED;
-    if (stored || result->outcome == CHANGE_FAILED)
-        log_event(stored ? LOG_INFO : LOG_ERROR, stored ? "stored" : "store failed",
+    static const struct {
+        enum log_level level;
+        const char *message; /* NULL: nothing worth a line */
+    } rows[] = {[CHANGE_COMMITTED] = {LOG_INFO, "stored"},
+                [CHANGE_DUPLICATE] = {LOG_WARN, "another run with this id was first"},
+                [CHANGE_DECLINED] = {LOG_WARN, "declined by the host of the dataset"},
+                [CHANGE_FAILED] = {LOG_ERROR, "store failed"},
+                [CHANGE_QUEUE_FULL] = {LOG_WARN, NULL}};
+    if (rows[result->outcome].message)
+        log_event(rows[result->outcome].level, rows[result->outcome].message,
                   LOG_FIELDS({"id", handover->request_id}, {"run", handover->run_id},
-                             {"path", handover->path}, {"commit", stored ? result->commit : NULL},
-                             {"error", stored ? NULL : result->error.message}));
+                             {"path", handover->path},
+                             {"commit", *result->commit ? result->commit : NULL},
+                             {"error", *result->error.message ? result->error.message : NULL}));
 }
 
 /* The store's callback, also long after the client was told to come again. */
 static void ended(void *context, const struct change_result *result)
 {
     struct handover *handover = context;
-    log_end(handover, result);
+    if (result->outcome == CHANGE_QUEUED) {
+        waiting_done(handover->waiting, result);
+        if (result->more)
+            return;
+    } else {
+        log_end(handover, result);
+    }
     unlink_handover(handover->all, handover, result->outcome == CHANGE_QUEUE_FULL);
-    if (result->outcome != CHANGE_COMMITTED)
+    if (result->outcome != CHANGE_COMMITTED && result->outcome != CHANGE_QUEUED)
         admission_refund(handover->all->service, handover->flagged, handover->bytes,
                          handover->charged_ms);
-    waiting_done(handover->waiting, result);
+    if (result->outcome != CHANGE_QUEUED)
+        waiting_done(handover->waiting, result);
     buffer_free(&handover->judgement);
     free(handover);
 }

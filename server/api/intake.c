@@ -16,7 +16,7 @@
 /* The intake takes no run from before the service (2026-01-01) or from the future (spec 03,
  * "Paths"). */
 static const double FIRST_CREATED_MS = 1767225600000.0, AHEAD_MS = 48.0 * 3600 * 1000;
-enum { RETRY_SOON_S = 5 };
+enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
 
 /* One submission between two steps: what the earlier steps found for the later ones. */
 struct submission {
@@ -203,12 +203,19 @@ static bool step_claim(struct submission *submission)
         answer_error(submission->answer, ERROR_NONCE_USED, NULL);
         return false;
     case CLAIM_DUPLICATE:
-        if (state.status == RUN_QUEUED &&
+        if (state.status == RUN_QUEUED && !state.durable &&
             !strcmp(state.submitted_digest, submission->submitted_digest))
             join(submission, &state);
         else
             outcome_duplicate(submission->answer, &state, submission->submitted_digest);
         run_state_free(&state);
+        return false;
+    case CLAIM_DECLINED:
+        outcome_declined(submission->answer, OUTCOME_BY_HOST, state.path);
+        run_state_free(&state);
+        return false;
+    case CLAIM_CLOSED:
+        answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_DOWN_S);
         return false;
     }
     return false;

@@ -36,11 +36,13 @@ static const struct route table[] = {
     {.method = METHOD_POST, .path = "/api/bench/submit", .handle = intake_submit,
      .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
      .summary = "Submit a run file: verify, judge, scrub and commit it",
-     .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion}",
+     .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion, receipt}|"
+                "202 durable here, the dataset follows: {ok, queued, flagged, flags, "
+                "rulesVersion, path, receipt}",
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
                       ERROR_INVALID_SHAPE, ERROR_INVALID_NONCE, ERROR_NONCE_USED,
                       ERROR_DUPLICATE_RUN, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
-                      ERROR_RATE_LIMITED, ERROR_BUSY, ERROR_STORE_UNBOUND,
+                      ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY, ERROR_STORE_UNBOUND,
                       ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_POST, .path = "/api/bench/validate", .handle = intake_validate,
      .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
@@ -82,7 +84,7 @@ static const struct route table[] = {
      .summary = "The process answers", .success = "200 {ok}"},
     {.method = METHOD_GET, .path = "/readyz", .handle = handle_ready,
      .summary = "A run can be taken now, or why not",
-     .success = "200 {ok, reasons}|503 {ok, reasons}"},
+     .success = "200 {ok, reasons, warnings}|503 {ok, reasons, warnings}"},
     {.method = METHOD_GET, .path = "/openapi.json", .handle = handle_openapi,
      .cors = CORS_PUBLIC, .summary = "This description", .success = "200 OpenAPI 3.1"},
 };

@@ -9,10 +9,10 @@
 
 static const char *status_name(enum run_status status)
 {
-    static const char *const names[] = {[RUN_QUEUED] = "queued",
-                                        [RUN_PUBLISHED] = "published",
-                                        [RUN_QUARANTINED] = "quarantined",
-                                        [RUN_WITHDRAWN] = "withdrawn"};
+    static const char *const names[] = {
+        [RUN_QUEUED] = "queued",           [RUN_PUBLISHED] = "published",
+        [RUN_QUARANTINED] = "quarantined", [RUN_WITHDRAWN] = "withdrawn",
+        [RUN_DECLINED] = "declined",       [RUN_CONFLICT] = "conflict"};
     return names[status];
 }
 
@@ -42,15 +42,15 @@ static struct content *judge(const struct request *request, const struct store_b
     return content_new(data, size, blob->id);
 }
 
-static struct content *find_judgement(const struct request *request, const char *path)
+static struct content *find_judgement(const struct request *request, const struct run_state *state)
 {
     struct service *service = request->service;
     struct store_blob blob = {0};
     struct store_error error = {0};
-    if (!store_read(service->store, path, false, &blob, &error))
+    if (!store_read_run(service->store, state, false, &blob, &error))
         return NULL;
     struct content *content = shelf_find(service->judgements, blob.id);
-    if (content || !store_read(service->store, path, true, &blob, &error))
+    if (content || !store_read_run(service->store, state, true, &blob, &error))
         return content;
     content = judge(request, &blob);
     if (content)
@@ -87,11 +87,12 @@ static bool find_run(const struct request *request, const char *id, struct run_s
                      struct buffer *judgement)
 {
     const struct service *service = request->service;
+    const char *digest = request_query(request, "digest");
     for (int tries = 0; tries < 2; tries++) {
         *state = (struct run_state){0};
-        if (!store_find(service->store, id, state))
+        if (!store_find(service->store, id, digest, state))
             return false;
-        if (state->status != RUN_QUEUED ||
+        if (state->status != RUN_QUEUED || state->durable ||
             handovers_judgement(service->handovers, state->digest, judgement))
             return true;
         run_state_free(state);
@@ -107,7 +108,7 @@ static void write_judgement(const struct request *request, const struct run_stat
         js_write_raw(writer, own->data, own->size);
         return;
     }
-    struct content *content = find_judgement(request, state->path);
+    struct content *content = find_judgement(request, state);
     if (!content) {
         write_from_codes(state, writer);
         return;
@@ -159,15 +160,10 @@ void runs_status(struct request *request, struct answer *answer)
     struct run_state state;
     BUFFER_SCOPE struct buffer judgement = {0};
     request_parameter(request, 0, id, sizeof id);
-    const char *digest = request_query(request, "digest");
     if (!*id || !request->service->store || !find_run(request, id, &state, &judgement)) {
         answer_error(answer, ERROR_UNKNOWN_RUN, NULL);
         return;
     }
-    const char *accepted = *state.submitted_digest ? state.submitted_digest : state.digest;
-    if (digest && strcmp(digest, accepted) != 0) /* the id is another submission's */
-        answer_error(answer, ERROR_UNKNOWN_RUN, NULL);
-    else
-        write_state(request, answer, &state, &judgement);
+    write_state(request, answer, &state, &judgement);
     run_state_free(&state);
 }

@@ -92,10 +92,12 @@ void waiting_done(void *context, const struct change_result *result)
     if (!waiting->resumed) {
         waiting->result = *result;
         waiting->has_result = true;
-        resume(waiting);
+        if (!result->more || result->away)
+            resume(waiting);
     }
     pthread_mutex_unlock(&waiting->room->mutex);
-    give_up_share(waiting);
+    if (!result->more)
+        give_up_share(waiting);
 }
 
 const struct change_result *waiting_result(const struct waiting *waiting)

@@ -22,9 +22,11 @@ void waitroom_free(struct waitroom *room);
 /* Suspends CONNECTION until DEADLINE_MS at the latest; it counts two owners. NULL when the room is
  * closed: the connection is then not suspended. */
 struct waiting *waiting_new(struct waitroom *room, void *connection, int64_t deadline_ms);
-/* The store's callback: CONTEXT is the waiting. Gives up the store's share. */
+/* The store's callback: CONTEXT is the waiting. The end gives up the store's share; that the run is
+ * queued is kept for whoever is resumed before the end comes, and resumes at once when the store is
+ * known to be away. */
 void waiting_done(void *context, const struct change_result *result);
-/* After the resume: the result, or NULL when it did not come in time. */
+/* After the resume: the last result that came in time, or NULL. */
 const struct change_result *waiting_result(const struct waiting *waiting);
 /* Gives up the request's share. NULL is fine. */
 void waiting_leave(struct waiting *waiting);

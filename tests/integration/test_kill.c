@@ -115,7 +115,7 @@ static void check_run(struct store *store, unsigned n)
     struct store_error error;
     scratch_run_make(&run, n, ENTRY, n % 5 == 4);
     scratch_run_make(&other, 4000000000u, ENTRY, false);
-    ck_assert_msg(store_find(store, run.run_id, &state), "run %u was lost", n);
+    ck_assert_msg(store_find(store, run.run_id, NULL, &state), "run %u was lost", n);
     ck_assert_str_eq(state.path, run.path);
     ck_assert_uint_gt(state.revision, 0);
     run_state_free(&state);

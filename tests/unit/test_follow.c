@@ -63,7 +63,7 @@ START_TEST(store__ends_as_duplicate_what_another_writer_published)
                      0);
     struct change_result result = scratch_submit(store, 2, ENTRY);
     ck_assert_int_eq(result.outcome, CHANGE_DUPLICATE);
-    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert(store_find(store, run.run_id, NULL, &state));
     ck_assert_int_eq(state.status, RUN_PUBLISHED);
     run_state_free(&state);
     served_check(2);
@@ -199,7 +199,7 @@ START_TEST(store__takes_nothing_of_a_tip_that_it_cannot_read)
                       scratch_path(".")),
         0);
     await_readiness(false);
-    ck_assert(!store_find(store, run.run_id, &state));
+    ck_assert(!store_find(store, run.run_id, NULL, &state));
     turn_to("main~1");
     await_readiness(true);
     struct change_result result = scratch_submit(store, 2, ENTRY);
@@ -230,11 +230,11 @@ START_TEST(store__follows_a_rewritten_history)
     ck_assert_uint_eq(result.seq, 3);
     served_check(3);
     /* run 2 is gone, its nonce stays spent; the claim stands */
-    ck_assert(!store_find(store, dropped.run_id, &state));
+    ck_assert(!store_find(store, dropped.run_id, NULL, &state));
     ck_assert_int_eq(
         store_claim(store, dropped.run_id, dropped.path, dropped.digest, dropped.nonce, &state),
         CLAIM_NONCE_USED);
-    ck_assert(store_find(store, flying.run_id, &state));
+    ck_assert(store_find(store, flying.run_id, NULL, &state));
     ck_assert_int_eq(state.status, RUN_QUEUED);
     run_state_free(&state);
     /* shortened, to the same files in a commit of another name */
@@ -245,7 +245,7 @@ START_TEST(store__follows_a_rewritten_history)
                       scratch_path("data")),
         0);
     ck_assert_int_eq(scratch_submit(store, 6, ENTRY).seq, 2);
-    ck_assert(store_find(store, kept.run_id, &state));
+    ck_assert(store_find(store, kept.run_id, NULL, &state));
     struct buffer said BUFFER_SCOPE = {0};
     scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
     ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
@@ -261,7 +261,7 @@ START_TEST(store__follows_a_rewritten_history)
     struct scratch_run amended;
     scratch_run_make(&amended, 6, ENTRY, false);
     ck_assert_int_eq(scratch_submit(store, 7, ENTRY).seq, 3);
-    ck_assert(store_find(store, amended.run_id, &state));
+    ck_assert(store_find(store, amended.run_id, NULL, &state));
     said.size = 0;
     scratch_shell(&said, "git -C %s rev-parse main~1", scratch_path("data"));
     ck_assert(!strncmp(buffer_string(&said), state.commit, COMMIT_HEX));
@@ -294,7 +294,7 @@ START_TEST(store__survives_foreign_lines_and_entries)
     scratch_submit(store, 1, ENTRY);
     foreign_line("event:\"audit\",runId:\"x\",note:{a:[1]},path:\"..\"");
     ck_assert_int_eq(scratch_submit(store, 2, ENTRY).seq, 3);
-    ck_assert(!store_find(store, "x", &state));
+    ck_assert(!store_find(store, "x", NULL, &state));
     foreign_line("event:\"accept\",runId:\"x\".repeat(1e6)");
     struct change_result result = scratch_submit(store, 3, ENTRY);
     ck_assert_int_eq(result.outcome, CHANGE_FAILED);
@@ -313,7 +313,7 @@ START_TEST(store__survives_foreign_lines_and_entries)
                    "a.push({runId:\"z\",path:7,flagged:3,createdAt:[]});"
                    "fs.writeFileSync(f,JSON.stringify(a))'");
     ck_assert_int_eq(scratch_submit(store, 4, ENTRY).outcome, CHANGE_COMMITTED);
-    ck_assert(!store_find(store, "x", &state));
+    ck_assert(!store_find(store, "x", NULL, &state));
 }
 END_TEST
 
@@ -353,7 +353,7 @@ START_TEST(store__takes_an_older_archive_with_only_a_summary)
                    " > index/summary.json");
     served_reopen();
     struct run_state state;
-    ck_assert(store_find(store, "OLD-run-1", &state));
+    ck_assert(store_find(store, "OLD-run-1", NULL, &state));
     ck_assert_uint_eq(state.revision, 0);
     ck_assert_str_eq(state.commit, "");
     ck_assert_str_eq(state.submitted_digest, "");

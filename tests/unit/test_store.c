@@ -156,11 +156,11 @@ START_TEST(store__gives_back_what_was_released)
     scratch_run_make(&run, 1, ENTRY, false);
     ck_assert_int_eq(store_claim(store, run.run_id, run.path, run.digest, run.nonce, &state),
                      CLAIM_GRANTED);
-    ck_assert(store_find(store, run.run_id, &state));
+    ck_assert(store_find(store, run.run_id, NULL, &state));
     ck_assert_int_eq(state.status, RUN_QUEUED);
     run_state_free(&state);
     store_release(store, run.run_id);
-    ck_assert(!store_find(store, run.run_id, &state));
+    ck_assert(!store_find(store, run.run_id, NULL, &state));
     ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_COMMITTED);
     scratch_run_free(&run);
 }
@@ -179,7 +179,7 @@ START_TEST(store__finds_commit_and_revision_after_restart)
     scratch_submit(store, 100, ENTRY);
     for (unsigned i = 40; i-- > 0;) {
         scratch_run_make(&run, i, ENTRY, i % 5 == 4);
-        ck_assert(store_find(store, run.run_id, &state));
+        ck_assert(store_find(store, run.run_id, NULL, &state));
         ck_assert_str_eq(state.commit, commits[i]);
         ck_assert_uint_eq(state.revision, i + 1);
         ck_assert_int_eq(state.status, i % 5 == 4 ? RUN_QUARANTINED : RUN_PUBLISHED);
@@ -272,7 +272,7 @@ START_TEST(store__refuses_when_the_queue_is_full)
                      CLAIM_GRANTED);
     store_commit(store, &run.change, take_outcome, &outcome);
     ck_assert_int_eq(outcome, CHANGE_QUEUE_FULL);
-    ck_assert(!store_find(store, run.run_id, &state));
+    ck_assert(!store_find(store, run.run_id, NULL, &state));
     scratch_run_free(&run);
 }
 END_TEST
