@@ -12,7 +12,7 @@ enum { FILTER_BYTES_MOST = 1024 };
 void handle_nonce(struct request *request, struct answer *answer)
 {
     char nonce[NONCE_TEXT];
-    if (!request->service->store) {
+    if (request->service->unbound) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);
         return;
     }
@@ -96,8 +96,11 @@ static void list_problems(const struct service *service, struct problems *proble
 {
     if (service->store)
         store_problems(service->store, add_problem, problems);
-    else
-        add_problem(problems, false, "bench-store-unbound: no dataset is configured");
+    if (service->unbound)
+        add_problem(problems, false,
+                    service->store
+                        ? "bench-store-unbound: the dataset is read only, without a token"
+                        : "bench-store-unbound: no dataset is configured");
     if (handovers_full(service->handovers))
         add_problem(problems, false, "queue-full: too many runs wait for their commit");
     if (atomic_load(&service->stopping))
