@@ -96,11 +96,12 @@ export class RemoteService extends Service {
     return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'latin1'))[1]) / 1024;
   }
 
-  /** Processes that work in its folder; none once it has ended. */
+  /** Processes that have to do with its folder; none once it has ended. */
   leftovers() {
     const found = [];
     eachProcess((pid, line) => {
-      if (line.includes(this.folder) || readlinkSync(`/proc/${pid}/cwd`).startsWith(this.folder)) found.push(line);
+      if ([line, readlinkSync(`/proc/${pid}/cwd`), readFileSync(`/proc/${pid}/environ`, 'latin1')]
+        .some((text) => text.includes(this.folder))) found.push(line);
     });
     return found;
   }
