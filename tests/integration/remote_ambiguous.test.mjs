@@ -28,6 +28,7 @@ for (const [what, lose] of Object.entries(LOST))
       const tip = remote.tip();
       lose(remote);
       const results = await postAll(service, runs, { clients: 20 });
+      assert.equal(remote.armed, false, 'it has happened');
       assertAll(results, 200);
       await checkDataset(remote, ids([...before, ...runs]));
       if (count === 1) assert.equal(remote.git('rev-list', '--count', `${tip}..${remote.branch}`).trim(), '1');

@@ -102,7 +102,7 @@ test(`the same across kill -9 in the middle, and a start without the remote`, { 
   for (let kill = 0; kill < 3; kill++) {
     const part = runs.slice(kill * third, kill === 2 ? RUNS : (kill + 1) * third);
     const posts = postAll(service, part, { clients: 20 });
-    await sleep(150 + kill * 130);
+    await sleep(250 + kill * 170);
     await service.stop('SIGKILL');
     keep(await posts);
     await service.begin(); // the remote is still away

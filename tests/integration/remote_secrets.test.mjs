@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { makeAuthority } from '../support/certificates.mjs';
 import { startRedis } from '../support/redis.mjs';
 import { startRemote } from '../support/remote.mjs';
-import { assertAll, checkDataset, postAll, receiptKey, sealedRuns, startRemoteService } from '../support/remote_service.mjs';
+import { assertAll, checkDataset, postAll, receiptKey, refusal, sealedRuns, startRemoteService } from '../support/remote_service.mjs';
 import { SecretWatch } from '../support/secrets.mjs';
 import { command, sleep } from '../support/service.mjs';
 
@@ -85,7 +85,7 @@ test('secrets on the command line are refused', async (t) => {
   const remote = await startRemote(t);
   for (const key of ['github_token', 'nonce_secret', 'redis_password']) {
     const secret = randomBytes(24).toString('hex');
-    const { code, stderr } = await command(['serve', '--listen=127.0.0.1:0', `--store=${remote.url}`, `--${key}=${secret}`]);
+    const { code, stderr } = await refusal(remote.url, [`--${key}=${secret}`], {});
     assert.equal(code, 2, stderr);
     assert.ok(!stderr.includes(secret));
   }

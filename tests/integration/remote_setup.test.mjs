@@ -1,12 +1,12 @@
 // What a maintainer gets wrong, or changes behind the service's back: each is told in words that say what to do.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { makeAuthority } from '../support/certificates.mjs';
-import { makeArchive } from '../support/archive.mjs';
-import { startFileRemote, startRemote } from '../support/remote.mjs';
-import { assertAll, assertInStep, checkDataset, postAll, sealedRuns, startRemoteService, until } from '../support/remote_service.mjs';
-import { command } from '../support/service.mjs';
 import path from 'node:path';
+import { test } from 'node:test';
+import { makeArchive } from '../support/archive.mjs';
+import { makeAuthority } from '../support/certificates.mjs';
+import { startFileRemote, startRemote } from '../support/remote.mjs';
+import { assertAll, assertInStep, checkDataset, postAll, refusal, sealedRuns, startRemoteService,
+  until } from '../support/remote_service.mjs';
 
 const ids = (runs) => runs.map(({ runId }) => runId);
 const told = (t, reasons, pattern) => {
@@ -198,8 +198,7 @@ test('without a token: unbound, and the board of an anonymous clone', async (t) 
 test('a writable remote without a nonce secret does not start', async (t) => {
   const remote = await startRemote(t);
   for (const store of [remote.url, startFileRemote(t).url]) {
-    const { code, stderr } = await command(['serve', '--listen=127.0.0.1:0', `--store=${store}`,
-      `--state_dir=${remote.folder}/state`], { env: { BENCH_GITHUB_TOKEN: remote.token } });
+    const { code, stderr } = await refusal(store, [], { BENCH_GITHUB_TOKEN: remote.token });
     assert.equal(code, 2, stderr);
     assert.match(stderr, /BENCH_NONCE_SECRET|nonce_secret/);
     assert.ok(!stderr.includes(remote.token));
@@ -210,8 +209,7 @@ test('values that cannot be meant are refused at the start', async (t) => {
   const remote = startFileRemote(t);
   for (const wrong of ['token_expires=soon', 'token_expires=2026-13-01', 'redis_url=http://localhost', 'disk_quota=-1',
     'pushes_per_minute=x', 'git_ca_file=/no/such/file', 'receipt_key_file=/no/such/file', 'git_host=ftp://x']) {
-    const { code, stderr } = await command(['serve', '--listen=127.0.0.1:0', `--store=${remote.url}`,
-      `--state_dir=${remote.folder}/state`, `--${wrong}`], { env: { BENCH_NONCE_SECRET: 'enough of a secret for this' } });
+    const { code, stderr } = await refusal(remote.url, [`--${wrong}`], { BENCH_NONCE_SECRET: 'enough of a secret for this' });
     assert.equal(code, 2, `${wrong}: ${stderr}`);
     assert.ok(stderr.includes(wrong.split('=')[0]), `${wrong}: ${stderr}`);
   }

@@ -220,6 +220,11 @@ export class HttpRemote extends BareRemote {
     this.whenApplied('rm -f "$0"\nkill -9 $PPID');
   }
 
+  /** Whether such a fault still waits for its push. */
+  get armed() {
+    return existsSync(path.join(this.repo, 'hooks', 'reference-transaction'));
+  }
+
   whenApplied(script) {
     this.hook('reference-transaction', `#!/bin/bash\ncat >/dev/null\n[ "$1" = committed ] || exit 0\n${script}\n`);
   }
@@ -282,6 +287,7 @@ http {
   server {
     listen unix:${remote.folder}/nginx.sock ssl;
     server_name localhost;
+    ssl_protocols TLSv1.2 TLSv1.3;
     ssl_certificate ${certificate};
     ssl_certificate_key ${key};
     if (-f ${remote.folder}/unavailable) { return 503; }

@@ -1,6 +1,6 @@
 // The real binary with a remote store, many clients, and what must be true of the dataset afterwards.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import path from 'node:path';
 import { gitEnvironment } from './remote.mjs';
 import { canonical, makeRun, seal, sha256 } from './run.mjs';
 import { eachProcess, SecretWatch } from './secrets.mjs';
-import { command, readLedger, Service, sleep } from './service.mjs';
+import { BINARY, command, readLedger, Service, sleep } from './service.mjs';
 
 export const FULL = process.env.BENCHLEDGER_FULL === '1';
 const sorted = (list) => [...list].sort();
@@ -114,8 +114,8 @@ export class RemoteService extends Service {
 
 /**
  * Starts a service on REMOTE that looks for the commits of others every second. OPTIONS as of startService; token
- * (null: none), secret (of the nonces), prepare(folder) before the start, begin: false leaves starting to the
- * caller. Its secrets are watched for.
+ * (null: none), secret (of the nonces), prepare(folder, service) before the start (service.release is then called
+ * when it has ended), begin: false leaves starting to the caller. Its secrets are watched for.
  */
 export async function startRemoteService(t, remote, { config = {}, env = {}, token = remote.token,
   secret = `nonce${randomBytes(24).toString('hex')}`, prepare = () => {}, begin = true, ...options } = {}) {
@@ -130,11 +130,24 @@ export async function startRemoteService(t, remote, { config = {}, env = {}, tok
     ...options }, remote, watch);
   t.after(async () => {
     if (service.child) await service.stop('SIGKILL');
+    service.release?.();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   await prepare(folder, service);
   if (begin) await service.begin();
   return service;
+}
+
+/** What serving STORE with FLAGS says when it does not even start: {code, stderr}; code null when it did. */
+export function refusal(store, flags, env) {
+  return new Promise((resolve) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-test-'));
+    execFile(BINARY, ['serve', '--listen=127.0.0.1:0', `--store=${store}`, `--state_dir=${folder}/state`, ...flags],
+      { env: { PATH: process.env.PATH, ...env }, timeout: 10_000, killSignal: 'SIGKILL' }, (error, stdout, stderr) => {
+        rmSync(folder, { recursive: true, force: true });
+        resolve({ code: error ? error.code : 0, stderr });
+      });
+  });
 }
 
 /** Resolves with the first truthy value of CHECK, called again and again. */
