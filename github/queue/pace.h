@@ -4,7 +4,7 @@
  * An idle store pushes at once. After a push the next one waits for those who submit again when
  * they have their answers: a fraction of the usual push, ended by quiet. A push that lasts long is
  * waited for anyway, so the window costs little and saves whole pushes. Of the budget of a minute the
- * first half is spent freely, the second half ever more slowly: it never runs dry at once. */
+ * first half is spent freely, the other is spread over what is left of the minute: it never runs dry. */
 #ifndef BENCHLEDGER_GITHUB_QUEUE_PACE_H
 #define BENCHLEDGER_GITHUB_QUEUE_PACE_H
 
@@ -21,6 +21,7 @@ struct pace {
     int64_t ended_ms;                 /* of the last one */
     int64_t first_ms, last_ms; /* when what waits began to, and when it last grew; 0: nothing */
     int64_t retry_ms;          /* not before, after a failure */
+    bool hurried; /* neither gather nor spread: others wait for what this push tells */
     int failures;              /* one after the other */
 };
 

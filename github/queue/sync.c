@@ -369,6 +369,7 @@ static void declined(struct sync *sync, struct remote_answer *answer)
     }
     if (!sync->trial.closed) {
         pace_ended(&sync->pace, sync_now(), true);
+        sync->pace.hurried = true;
         return;
     }
     problems_set(sync->problems, PROBLEM_CLOSED,
@@ -393,9 +394,11 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
             sync->fetch = true;
         recover(sync);
         pace_ended(&sync->pace, now, sync->mirror.queue.count > 0);
+        sync->pace.hurried = sync->trial.active;
         return;
-    case REMOTE_MOVED:
+    case REMOTE_MOVED: /* the sooner the next try, the better its chance */
         pace_ended(&sync->pace, now, true);
+        sync->pace.hurried = true;
         sync->fetch = true;
         return;
     case REMOTE_DECLINED:

@@ -85,7 +85,7 @@ for (const [what, tell] of [
 
 test('a file remote declines too, while the runs wait here', { timeout: 120_000 }, async (t) => {
   const remote = startFileRemote(t, { hooks: { 'pre-receive': decliner(':') } });
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 200 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1500 } });
   await service.ready();
   remote.vanish();
   const runs = await mixedRuns(service, 'offline', true);
