@@ -282,6 +282,21 @@ static void end_parked(struct mirror *mirror)
     }
 }
 
+/* Takes the queue off the branch; before the landed dataset moves, since it is what that is ahead. */
+static bool carry(struct mirror *mirror, struct store_error *error)
+{
+    mirror->carrying = mirror->carrying ||
+                       backlog_read(&mirror->landed, &mirror->head.tip, &mirror->carried, error);
+    return mirror->carrying;
+}
+
+static void drop_carried(struct mirror *mirror)
+{
+    backlog_free(mirror->carried);
+    mirror->carried = NULL;
+    mirror->carrying = false;
+}
+
 /* Builds the branch again: what is carried, on what the remote has. */
 static bool rebuild(struct mirror *mirror, struct store_error *error)
 {
@@ -306,8 +321,7 @@ static bool rebuild(struct mirror *mirror, struct store_error *error)
     dataset_close(&mirror->head);
     mirror->head = next;
     note_places(mirror, mirror->carried);
-    backlog_free(mirror->carried);
-    mirror->carried = NULL;
+    drop_carried(mirror);
     mirror->outdated = false;
     return true;
 }
@@ -322,8 +336,7 @@ static bool settle(struct mirror *mirror, struct store_error *error)
 {
     if (!mirror->outdated)
         return true;
-    if (!mirror->carried &&
-        !backlog_read(&mirror->landed, &mirror->head.tip, &mirror->carried, error))
+    if (!carry(mirror, error))
         return false;
     if (!rebuild(mirror, error))
         return false;
@@ -348,15 +361,12 @@ bool mirror_advance(struct mirror *mirror, const git_oid *commit, struct store_e
         return settle(mirror, error);
     bool in_front =
         !mirror->outdated && repository_descends(mirror->repository, &mirror->head.tip, commit);
-    if (!in_front && !mirror->carried &&
-        !backlog_read(&mirror->landed, &mirror->head.tip, &mirror->carried, error))
+    if (!in_front && !carry(mirror, error))
         return false;
     if (!dataset_follow(&mirror->landed, commit, error)) {
         mirror->outdated = mirror->outdated || mirror->landed.stale;
-        if (!mirror->outdated) { /* it stays where it was, and the queue grows on */
-            backlog_free(mirror->carried);
-            mirror->carried = NULL;
-        }
+        if (!mirror->outdated) /* it stays where it was, and the queue grows on */
+            drop_carried(mirror);
         return false;
     }
     mirror->outdated = !in_front;

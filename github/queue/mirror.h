@@ -21,8 +21,9 @@ struct mirror {
     struct dataset landed, head;
     struct park *park;
     struct queue queue;
-    bool open;               /* the remote was seen, now or before the last start */
-    struct pending *carried; /* taken off the branch and not applied again yet: that failed */
+    bool open;     /* the remote was seen, now or before the last start */
+    bool carrying; /* the queue was taken off the branch and is not back on it: that failed */
+    struct pending *carried; /* it, then */
     bool outdated;           /* the head does not stand on what the remote has: settle first */
 };
 

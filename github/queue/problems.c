@@ -12,15 +12,16 @@
 static const struct row {
     const char *word;
     bool warning;
+    enum store_level level;
 } rows[PROBLEM_COUNT] = {
-    [PROBLEM_COMMIT] = {"store-failed", false},
-    [PROBLEM_NOT_CLONED] = {"not-cloned", false},
-    [PROBLEM_REMOTE] = {"", false}, /* the text brings its own */
-    [PROBLEM_BRANCH] = {"remote-branch", false},
-    [PROBLEM_CLOSED] = {"remote-declined", false},
-    [PROBLEM_UNREADABLE] = {"remote-unreadable", false},
-    [PROBLEM_DISK] = {"disk-quota", false},
-    [PROBLEM_FOREIGN] = {"foreign-writer", true},
+    [PROBLEM_COMMIT] = {"store-failed", false, STORE_ERROR},
+    [PROBLEM_NOT_CLONED] = {"not-cloned", false, STORE_INFO},
+    [PROBLEM_REMOTE] = {"", false, STORE_ERROR}, /* the text brings its own */
+    [PROBLEM_BRANCH] = {"remote-branch", false, STORE_ERROR},
+    [PROBLEM_CLOSED] = {"remote-declined", false, STORE_ERROR},
+    [PROBLEM_UNREADABLE] = {"remote-unreadable", false, STORE_ERROR},
+    [PROBLEM_DISK] = {"disk-quota", false, STORE_ERROR},
+    [PROBLEM_FOREIGN] = {"foreign-writer", true, STORE_WARNING},
 };
 
 enum { TEXT_MOST = 640 };
@@ -69,7 +70,7 @@ void problems_set(struct problems *problems, enum problem problem, const char *f
     vsnprintf(text + size, sizeof text - (size_t)size, format, values);
     va_end(values);
     if (replace(problems, problem, text) && problems->tell)
-        problems->tell(problems->tell_context, row->warning ? STORE_WARNING : STORE_ERROR, text);
+        problems->tell(problems->tell_context, row->level, text);
 }
 
 void problems_clear(struct problems *problems, enum problem problem)

@@ -15,7 +15,7 @@
 
 /* A read right after a write may be stale for half a minute: only a remote that stays behind for
  * longer has really been set back. */
-enum { STALE_MS = 60000, AWAY_FAILURES = 2, LOOK_AGAIN_MS = 3000 };
+enum { STALE_MS = 60000, AWAY_MS = 5000 };
 
 struct sync {
     struct mirror mirror;
@@ -23,10 +23,11 @@ struct sync {
     struct courier *courier;
     struct pace pace;
     struct trial trial;
-    struct aim aim;       /* of the push that is on its way */
-    int64_t look_ms;      /* when to look at the remote next */
-    bool fetch;           /* it is not where we thought: fetch next */
-    int64_t behind_since; /* it shows what it had before; 0: it does not */
+    struct aim aim;        /* of the push that is on its way */
+    int64_t failing_since; /* 0: it is not */
+    int64_t look_ms;       /* when to look at the remote next */
+    bool fetch;            /* it is not where we thought: fetch next */
+    int64_t behind_since;  /* it shows what it had before; 0: it does not */
     int64_t poll_ms;
     bool read_only;
     char turn[REPOSITORY_BRANCH_MAX]; /* a branch that may be ours under a new name; "": none */
@@ -68,7 +69,8 @@ static void show(struct sync *sync)
 
 static bool is_away(const struct sync *sync)
 {
-    return sync->pace.failures >= AWAY_FAILURES || sync->trial.closed;
+    bool failing = sync->failing_since && sync_now() - sync->failing_since >= AWAY_MS;
+    return failing || sync->trial.closed;
 }
 
 /* Those who wait need not do so any longer. */
@@ -83,9 +85,20 @@ static void release_waiting(struct sync *sync)
 
 static void fail(struct sync *sync)
 {
-    pace_failed(&sync->pace, sync_now(), random_part());
+    int64_t now = sync_now();
+    if (!sync->failing_since)
+        sync->failing_since = now;
+    pace_failed(&sync->pace, now, random_part());
     sync->look_ms = sync->pace.retry_ms;
     release_waiting(sync);
+}
+
+/* The remote answers. */
+static void recover(struct sync *sync)
+{
+    sync->failing_since = 0;
+    sync->pace.failures = 0;
+    sync->look_ms = sync_now() + sync->poll_ms;
 }
 
 bool sync_start(const struct store_options *options, const struct dataset *dataset,
@@ -185,8 +198,7 @@ static void begin(struct sync *sync, const char *branch, const git_oid *tip)
     tell(sync, STORE_INFO,
          "cloned the remote: runs that an earlier state directory had queued or parked are not in "
          "it");
-    sync->pace.failures = 0;
-    sync->look_ms = sync_now() + sync->poll_ms;
+    recover(sync);
 }
 
 /* The first sight: which branch, and whether there is anything at all. */
@@ -263,8 +275,7 @@ static void looked(struct sync *sync, struct remote_answer *answer)
         return;
     }
     problems_clear(sync->problems, PROBLEM_REMOTE);
-    sync->pace.failures = 0;
-    sync->look_ms = sync_now() + sync->poll_ms;
+    recover(sync);
     if (!sync->mirror.open) {
         meet(sync, answer);
         return;
@@ -311,7 +322,7 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         fail(sync);
         return;
     }
-    sync->look_ms = sync_now() + sync->poll_ms;
+    recover(sync);
     if (*sync->turn) {
         turn_to(sync, &tip);
         return;
@@ -333,11 +344,19 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         pace_grew(&sync->pace, sync_now());
 }
 
-static void declined(struct sync *sync, const struct remote_answer *answer)
+/* What the host says stands in the log and nowhere else. */
+static void tell_host(const struct sync *sync, struct buffer *text)
 {
-    struct buffer text BUFFER_SCOPE = {0};
-    buffer_add(&text, answer->text.data, answer->text.size);
-    size_t named = sync->aim.count > 1 ? queue_name(&sync->mirror.queue, buffer_string(&text)) : 0;
+    struct arena arena ARENA_SCOPE = {0};
+    tell(sync, STORE_WARNING,
+         arena_format(&arena, "a push was declined: %.2000s", buffer_string(text)));
+}
+
+static void declined(struct sync *sync, struct remote_answer *answer)
+{
+    tell_host(sync, &answer->text);
+    size_t named =
+        sync->aim.count > 1 ? queue_name(&sync->mirror.queue, buffer_string(&answer->text)) : 0;
     switch (trial_declined(&sync->trial, sync->aim, named)) {
     case TRIAL_CONDEMN:
         queue_condemn_chosen(&sync->mirror.queue);
@@ -372,8 +391,8 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
         problems_clear(sync->problems, PROBLEM_BRANCH);
         if (!advance(sync, &errand->commit))
             sync->fetch = true;
+        recover(sync);
         pace_ended(&sync->pace, now, sync->mirror.queue.count > 0);
-        sync->look_ms = now + sync->poll_ms;
         return;
     case REMOTE_MOVED:
         pace_ended(&sync->pace, now, true);
@@ -383,6 +402,7 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
         declined(sync, answer);
         return;
     case REMOTE_BRANCH:
+        tell_host(sync, &answer->text);
         trial_close(&sync->trial);
         queue_forgive(&sync->mirror.queue);
         problems_set(sync->problems, PROBLEM_CLOSED, "%s", answer->reason);

@@ -14,6 +14,7 @@ enum { FETCH_TIMES = 10, BRANCHES_MOST = 10000 };
 struct remote {
     struct arena arena; /* of the texts below */
     const char *url, *mirror, *home, *ca_file;
+    const char *secret;        /* "": none */
     const char *authorization; /* the header's value; NULL: none is sent */
     int64_t timeout_ms;
     const atomic_bool *stop;
@@ -116,6 +117,7 @@ bool remote_new(const struct store_remote *options, const char *home, const char
     remote->mirror = copy_text(remote, mirror);
     remote->home = copy_text(remote, home);
     remote->ca_file = copy_text(remote, options->ca_file);
+    remote->secret = copy_text(remote, options->token);
     if (*options->token && !strncmp(options->url, "http", 4))
         remote->authorization = make_authorization(remote, options->token);
     *out = remote;
@@ -197,6 +199,18 @@ static void judge_failure(struct remote_answer *answer)
     say(answer, REMOTE_AWAY, "it cannot be reached", line);
 }
 
+/* No host says our token back to us; should one do so, it does not get further than here. */
+static void add_without_secrets(const struct remote *remote, const char *text, struct buffer *out)
+{
+    const char *secret = remote->secret;
+    for (const char *found; *secret && (found = strstr(text, secret));) {
+        buffer_add(out, text, (size_t)(found - text));
+        buffer_text(out, "***");
+        text = found + strlen(secret);
+    }
+    buffer_text(out, text);
+}
+
 /* Runs CALL; true when git ended well. Otherwise, and when it did not get that far, ANSWER says why;
  * RESULT is the caller's in either case. */
 static bool run(const struct remote *remote, const struct git_call *call, int times,
@@ -209,7 +223,7 @@ static bool run(const struct remote *remote, const struct git_call *call, int ti
         return false;
     }
     answer->took_ms = result->took_ms;
-    buffer_add(&answer->text, result->err.data, result->err.size);
+    add_without_secrets(remote, buffer_string(&result->err), &answer->text);
     switch (result->end) {
     case CHILD_EXITED:
         if (result->status == 0)

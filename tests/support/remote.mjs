@@ -96,14 +96,11 @@ class BareRemote {
     renameSync(`${this.repo}.away`, this.repo);
   }
 
-  /**
-   * Clones into a work tree NAME: {tree, git(...args)}, the latter a promise of what it prints. near: from the
-   * repository itself, without the proxy and what it costs.
-   */
-  async clone(name, { near = false, ...access } = {}) {
+  /** Clones by the url into a work tree NAME: {tree, git(...args)}, the latter a promise of what it prints. */
+  async clone(name, access = {}) {
     const tree = path.join(this.folder, name);
     const env = { ...gitEnvironment(this.folder), ...this.access(access) };
-    await runGit(['clone', '--quiet', near ? this.repo : this.url, tree], { env });
+    await runGit(['clone', '--quiet', this.url, tree], { env });
     return { tree, git: (...args) => runGit(args, { cwd: tree, env }) };
   }
 }
