@@ -42,12 +42,12 @@ async function startWriter(remote) {
 }
 
 test('somebody else pushes every second during 200 submissions', { timeout: 300_000 }, async (t) => {
-  const remote = await startRemote(t, { latencyMs: 100 });
+  const remote = await startRemote(t, { latencyMs: 50 });
   const service = await startRemoteService(t, remote);
   await service.ready();
   const runs = await sealedRuns(service, 'contended', 200);
   const writer = await startWriter(remote);
-  const results = await postAll(service, runs, { clients: 8 });
+  const results = await postAll(service, runs, { clients: 20 });
   await service.settled(runs, 'published', 30_000);
   const notes = await writer.end();
   t.diagnostic(`${notes.length} pushes of the other; ${describeTimes(results)}; ${describePushes(remote.pushes())}`);
