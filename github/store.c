@@ -115,6 +115,8 @@ static bool is_full(struct store *store)
     uint64_t bytes = disk_bytes(store);
     bool full = store->disk_quota && bytes > store->disk_quota;
     if (full)
+        upkeep_hurry(store->upkeep); /* it may be an estimate */
+    if (full)
         problems_set(store->problems, PROBLEM_DISK,
                      "the repository takes more than disk_quota: raise it, or make room");
     else
@@ -260,6 +262,8 @@ void store_release(struct store *store, const char *run_id)
 void store_commit(struct store *store, const struct change *change, change_done done, void *context)
 {
     struct pending *pending = pending_new(change, done, context);
+    if (store->upkeep) /* it is packed, and the index grows with it: about that much */
+        upkeep_grew(store->upkeep, change->bytes_size + change->entry_size);
     catalogue_queued(store->catalogue, change);
     if (writer_queue(store->writer, pending))
         return;

@@ -35,7 +35,7 @@ static int64_t most(int64_t a, int64_t b)
 /* When those who submit have gathered. */
 static int64_t gathered(const struct pace *pace)
 {
-    if (pace->hurried || pace->first_ms - pace->ended_ms > IDLE_PUSHES * pace->push_ms)
+    if (pace->hurry != PACE_CALM || pace->first_ms - pace->ended_ms > IDLE_PUSHES * pace->push_ms)
         return pace->first_ms;
     int64_t window = least(pace->push_ms / WINDOW_PART, WINDOW_MOST);
     int64_t quiet = least(pace->push_ms / QUIET_PART, WINDOW_MOST / 4);
@@ -62,7 +62,7 @@ static int64_t affordable(const struct pace *pace, int64_t now_ms)
     int64_t last = pace->starts[(pace->pushes - 1) % PACE_BUDGET_MOST];
     if (recent >= pace->budget) /* the oldest of them must be a minute old */
         return pace->starts[(pace->pushes - pace->budget) % PACE_BUDGET_MOST] + PACE_MINUTE_MS;
-    if (recent <= pace->budget / 2 || pace->hurried)
+    if (recent <= pace->budget / 2 || pace->hurry == PACE_HURRIED)
         return now_ms;
     /* What is left is spread evenly over the time until the oldest of them is a minute old. */
     int64_t oldest = pace->starts[(pace->pushes - recent) % PACE_BUDGET_MOST];

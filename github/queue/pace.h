@@ -13,6 +13,13 @@
 
 enum { PACE_BUDGET_MOST = 6000, PACE_MINUTE_MS = 60000, PACE_BACKOFF_MOST_MS = 10000 };
 
+/* What the next push does without. */
+enum pace_hurry {
+    PACE_CALM,
+    PACE_PROMPT, /* gathering: it has been waited for already */
+    PACE_HURRIED /* and spreading: others wait for what it tells */
+};
+
 struct pace {
     int64_t budget;                   /* pushes in any minute; 0: any number */
     int64_t starts[PACE_BUDGET_MOST]; /* of the last pushes, a ring */
@@ -21,8 +28,8 @@ struct pace {
     int64_t ended_ms;                 /* of the last one */
     int64_t first_ms, last_ms; /* when what waits began to, and when it last grew; 0: nothing */
     int64_t retry_ms;          /* not before, after a failure */
-    bool hurried; /* neither gather nor spread: others wait for what this push tells */
-    int failures;              /* one after the other */
+    enum pace_hurry hurry;
+    int failures; /* one after the other */
 };
 
 void pace_begin(struct pace *pace, int64_t budget);

@@ -1,5 +1,6 @@
 #include "github/queue/problems.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,15 +9,15 @@
 
 #include "validator/arena.h"
 
-/* The stable word that a text begins with. */
+/* The stable word that a text begins with; empty: the text brings its own. */
 static const struct row {
     const char *word;
     bool warning;
     enum store_level level;
 } rows[PROBLEM_COUNT] = {
-    [PROBLEM_COMMIT] = {"store-failed", false, STORE_ERROR},
+    [PROBLEM_COMMIT] = {"", false, STORE_ERROR},
     [PROBLEM_NOT_CLONED] = {"not-cloned", false, STORE_INFO},
-    [PROBLEM_REMOTE] = {"", false, STORE_ERROR}, /* the text brings its own */
+    [PROBLEM_REMOTE] = {"", false, STORE_ERROR},
     [PROBLEM_BRANCH] = {"remote-branch", false, STORE_ERROR},
     [PROBLEM_CLOSED] = {"remote-declined", false, STORE_ERROR},
     [PROBLEM_UNREADABLE] = {"remote-unreadable", false, STORE_ERROR},
@@ -71,6 +72,16 @@ void problems_set(struct problems *problems, enum problem problem, const char *f
     va_end(values);
     if (replace(problems, problem, text) && problems->tell)
         problems->tell(problems->tell_context, row->level, text);
+}
+
+void problems_commit_failed(struct problems *problems, const struct store_error *error)
+{
+    static const int full[] = {ENOSPC, EDQUOT};
+    const char *word = "store-failed";
+    for (size_t i = 0; i < sizeof full / sizeof *full; i++)
+        if (strstr(error->message, strerror(full[i])))
+            word = "disk-full";
+    problems_set(problems, PROBLEM_COMMIT, "%s: %s", word, error->message);
 }
 
 void problems_clear(struct problems *problems, enum problem problem)

@@ -24,6 +24,8 @@ void problems_free(struct problems *problems); /* NULL is fine */
 
 void problems_set(struct problems *problems, enum problem problem, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* PROBLEM_COMMIT, under the word that fits ERROR. */
+void problems_commit_failed(struct problems *problems, const struct store_error *error);
 void problems_clear(struct problems *problems, enum problem problem);
 bool problems_has(struct problems *problems, enum problem problem);
 void problems_tell(struct problems *problems, store_problem tell, void *context);

@@ -13,9 +13,8 @@
 #include "github/transport/courier.h"
 #include "validator/arena.h"
 
-/* A read right after a write may be stale for half a minute: only a remote that stays behind for
- * longer has really been set back. */
-enum { STALE_MS = 60000, AWAY_MS = 5000 };
+/* A read right after a write may be stale for half a minute. */
+enum { STALE_MS = 35000, AWAY_MS = 5000 };
 
 struct sync {
     struct mirror mirror;
@@ -27,7 +26,8 @@ struct sync {
     int64_t failing_since; /* 0: it is not */
     int64_t look_ms;       /* when to look at the remote next */
     bool fetch;            /* it is not where we thought: fetch next */
-    int64_t behind_since;  /* it shows what it had before; 0: it does not */
+    int64_t landed_ms;     /* when the remote was last seen to move */
+    bool set_back;         /* what was fetched last is older than that */
     int64_t poll_ms;
     bool read_only;
     char turn[REPOSITORY_BRANCH_MAX]; /* a branch that may be ours under a new name; "": none */
@@ -176,7 +176,10 @@ static void note_foreign(struct sync *sync)
 static bool advance(struct sync *sync, const git_oid *commit)
 {
     struct store_error error = {""};
+    git_oid before = sync->mirror.landed.tip;
     bool fine = mirror_advance(&sync->mirror, commit, &error);
+    if (!git_oid_equal(&before, &sync->mirror.landed.tip))
+        sync->landed_ms = sync_now();
     if (fine) {
         problems_clear(sync->problems, PROBLEM_UNREADABLE);
         note_foreign(sync);
@@ -290,19 +293,14 @@ static void looked(struct sync *sync, struct remote_answer *answer)
         sync->fetch = true;
 }
 
-/* Whether what was fetched is what the remote had before. For a while that is a stale read. */
-static bool is_behind(struct sync *sync, const git_oid *tip)
+/* Whether what was fetched is what the remote had before we last saw it move, and that was just now: a
+ * stale read. Later it has been set back. */
+static bool is_stale(struct sync *sync, const git_oid *tip)
 {
     const git_oid *landed = &sync->mirror.landed.tip;
-    if (git_oid_is_zero(landed) || git_oid_equal(tip, landed) ||
-        !repository_descends(sync->mirror.repository, landed, tip)) {
-        sync->behind_since = 0;
-        return false;
-    }
-    int64_t now = sync_now();
-    if (!sync->behind_since)
-        sync->behind_since = now;
-    return now - sync->behind_since < STALE_MS;
+    sync->set_back = !git_oid_is_zero(landed) && !git_oid_equal(tip, landed) &&
+                     repository_descends(sync->mirror.repository, landed, tip);
+    return sync->set_back && sync_now() - sync->landed_ms < STALE_MS;
 }
 
 static void fetched(struct sync *sync, struct remote_answer *answer)
@@ -331,13 +329,12 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         begin(sync, sync->mirror.repository->branch, &tip);
         return;
     }
-    if (is_behind(sync, &tip)) {
+    if (is_stale(sync, &tip)) {
         fail(sync);
         return;
     }
-    if (sync->behind_since)
+    if (sync->set_back)
         tell(sync, STORE_WARNING, "the remote was set back to an earlier commit: it is followed");
-    sync->behind_since = 0;
     if (!advance(sync, &tip))
         fail(sync);
     else if (sync->mirror.queue.count)
@@ -369,7 +366,7 @@ static void declined(struct sync *sync, struct remote_answer *answer)
     }
     if (!sync->trial.closed) {
         pace_ended(&sync->pace, sync_now(), true);
-        sync->pace.hurried = true;
+        sync->pace.hurry = PACE_HURRIED;
         return;
     }
     problems_set(sync->problems, PROBLEM_CLOSED,
@@ -394,11 +391,11 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
             sync->fetch = true;
         recover(sync);
         pace_ended(&sync->pace, now, sync->mirror.queue.count > 0);
-        sync->pace.hurried = sync->trial.active;
+        sync->pace.hurry = sync->trial.active ? PACE_HURRIED : PACE_CALM;
         return;
     case REMOTE_MOVED: /* the sooner the next try, the better its chance */
         pace_ended(&sync->pace, now, true);
-        sync->pace.hurried = true;
+        sync->pace.hurry = PACE_PROMPT;
         sync->fetch = true;
         return;
     case REMOTE_DECLINED:
@@ -469,7 +466,7 @@ static bool push(struct sync *sync, int64_t now)
         courier_send(sync->courier, &errand);
         return true;
     }
-    problems_set(sync->problems, PROBLEM_COMMIT, "%s", error.message);
+    problems_commit_failed(sync->problems, &error);
     fail(sync);
     return false;
 }
@@ -506,7 +503,7 @@ int64_t sync_step(struct sync *sync)
     struct store_error error = {""};
     receive(sync);
     if (sync->mirror.open && !mirror_settle(&sync->mirror, &error))
-        problems_set(sync->problems, PROBLEM_COMMIT, "%s", error.message);
+        problems_commit_failed(sync->problems, &error);
     int64_t next = INT64_MAX;
     if (!courier_is_away(sync->courier))
         next = dispatch(sync);

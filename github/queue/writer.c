@@ -37,7 +37,7 @@ static void note(struct writer *writer, bool fine, const struct store_error *err
     if (fine)
         problems_clear(writer->problems, PROBLEM_COMMIT);
     else
-        problems_set(writer->problems, PROBLEM_COMMIT, "%s", error->message);
+        problems_commit_failed(writer->problems, error);
     pthread_mutex_lock(&writer->mutex);
     writer->tip = writer->sync ? sync_landed(writer->sync) : writer->dataset->tip;
     pthread_mutex_unlock(&writer->mutex);

@@ -35,6 +35,7 @@ struct upkeep {
     atomic_ullong bytes;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
+    bool hurried; /* under the mutex */
 };
 
 static uint64_t measure(const char *path, int depth)
@@ -136,14 +137,17 @@ static void tidy(struct upkeep *upkeep)
     (void)run_git(upkeep, gc);
 }
 
-static void wait_a_while(struct upkeep *upkeep)
+/* Ends early when stopped, and when HURRIED counts and is said. */
+static void wait_seconds(struct upkeep *upkeep, int seconds, bool hurried)
 {
     struct timespec until;
+    int ended = 0;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LOOK_SECONDS;
+    until.tv_sec += seconds;
     pthread_mutex_lock(&upkeep->mutex);
-    if (!atomic_load(&upkeep->stop))
-        pthread_cond_timedwait(&upkeep->wake, &upkeep->mutex, &until);
+    while (!ended && !atomic_load(&upkeep->stop) && !(hurried && upkeep->hurried))
+        ended = pthread_cond_timedwait(&upkeep->wake, &upkeep->mutex, &until);
+    upkeep->hurried = upkeep->hurried && !hurried;
     pthread_mutex_unlock(&upkeep->mutex);
 }
 
@@ -153,7 +157,8 @@ static void *run(void *context)
     while (!atomic_load(&upkeep->stop)) {
         tidy(upkeep);
         atomic_store(&upkeep->bytes, measure(upkeep->repository, 0));
-        wait_a_while(upkeep);
+        wait_seconds(upkeep, 1, false);
+        wait_seconds(upkeep, LOOK_SECONDS, true);
     }
     return NULL;
 }
@@ -208,4 +213,17 @@ void upkeep_stop(struct upkeep *upkeep)
 uint64_t upkeep_bytes(struct upkeep *upkeep)
 {
     return atomic_load(&upkeep->bytes);
+}
+
+void upkeep_grew(struct upkeep *upkeep, uint64_t bytes)
+{
+    atomic_fetch_add(&upkeep->bytes, bytes);
+}
+
+void upkeep_hurry(struct upkeep *upkeep)
+{
+    pthread_mutex_lock(&upkeep->mutex);
+    upkeep->hurried = true;
+    pthread_cond_signal(&upkeep->wake);
+    pthread_mutex_unlock(&upkeep->mutex);
 }

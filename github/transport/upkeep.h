@@ -13,7 +13,11 @@ struct upkeep;
 bool upkeep_start(const char *repository, const char *home, int64_t gc_days, store_tell tell,
                   void *tell_context, struct upkeep **upkeep, struct store_error *error);
 void upkeep_stop(struct upkeep *upkeep); /* NULL is fine */
-/* Bytes of the repository, when last measured. Any thread. */
+/* Bytes of the repository, as last measured and grown since. Any thread. */
 uint64_t upkeep_bytes(struct upkeep *upkeep);
+/* So many bytes were added to it. Any thread. */
+void upkeep_grew(struct upkeep *upkeep, uint64_t bytes);
+/* Measures soon, not at the next turn. Any thread. */
+void upkeep_hurry(struct upkeep *upkeep);
 
 #endif

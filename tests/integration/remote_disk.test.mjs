@@ -65,7 +65,7 @@ test('a full disk', { skip, timeout: 180_000 }, async (t) => {
     await until(async () => {
       const { status, body } = await service.post(some[0]);
       return status === 200 || (status === 409 && body.same === true);
-    }, { what: 'the run is taken with the nonce it had', why: () => service.log.slice(-3000) });
+    }, { what: 'the run is taken with the nonce it had', why: () => service.recently() });
   }
   for (const { status, body } of await postAll(service, runs))
     assert.ok([200, 202].includes(status) || body.same === true, JSON.stringify(body));

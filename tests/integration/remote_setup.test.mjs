@@ -157,7 +157,8 @@ test('a history that was rewritten is not overwritten, and is told', { timeout: 
   const tip = remote.tip();
   assertAll(await postAll(service, [lost], { clients: 1 }), 200);
   remote.git('update-ref', 'refs/heads/main', tip); // forced back by a maintainer
-  await until(() => service.mirror('rev-parse', 'refs/benchledger/remote').trim() === tip, { what: 'it is seen' });
+  await until(() => service.mirror('rev-parse', 'refs/benchledger/remote').trim() === tip,
+    { ms: 60_000, what: 'it is seen', why: () => service.recently() }); // not a stale read any more
   const runs = await sealedRuns(service, 'afterwards', 2);
   for (const { status, body } of await postAll(service, runs))
     assert.ok([200, 202].includes(status), JSON.stringify(body));
@@ -186,7 +187,7 @@ test('without a token: unbound, and the board of an anonymous clone', async (t) 
     const { body } = await until(async () => {
       const board = await service.json('/api/bench/leaderboard');
       return board.body.entries === 30 && board;
-    }, { what: 'the board is filled', why: () => service.log });
+    }, { what: 'the board is filled', why: () => service.recently() });
     assert.ok(body.rows.length > 0);
     assert.equal((await service.fetch('/runs/2026/01/archive-run-000000.json')).status, 200);
     await refusesRuns(service, 'bench-store-unbound');

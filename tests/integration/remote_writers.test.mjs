@@ -42,13 +42,13 @@ async function startWriter(remote) {
 }
 
 test('somebody else pushes every second during 200 submissions', { timeout: 300_000 }, async (t) => {
-  const remote = await startRemote(t);
+  const remote = await startRemote(t, { latencyMs: 50 });
   const service = await startRemoteService(t, remote);
   await service.ready();
   const runs = await sealedRuns(service, 'contended', 200);
   const writer = await startWriter(remote);
-  const results = await postAll(service, runs, { clients: 4 });
-  await service.settled(runs, 'published', 30_000);
+  const results = await postAll(service, runs, { clients: 20 });
+  await service.settled(runs, 'published', 60_000);
   const notes = await writer.end();
   t.diagnostic(`${notes.length} pushes of the other; ${describeTimes(results)}; ${describePushes(remote.pushes())}`);
   assert.ok(notes.length >= 3, 'the other took part');
@@ -165,7 +165,7 @@ test('without redis a second instance is noticed and reported', async (t) => {
 });
 
 test('a run that somebody else committed meanwhile is the same run, or a conflict', { timeout: 120_000 }, async (t) => {
-  const { remote, first, second } = await startTwo(t, { config: { submit_wait_ms: 300, remote_timeout_ms: 3000 } });
+  const { remote, first, second } = await startTwo(t, { config: { submit_wait_ms: 3000, remote_timeout_ms: 3000 } });
   const same = seal(smallRun('met-again-same', 1), await first.nonce());
   const mine = seal(smallRun('met-again-other', 2), await first.nonce());
   const yours = seal(smallRun('met-again-other', 3), await second.nonce());

@@ -61,15 +61,22 @@ export class RemoteService extends Service {
     return until(async () => {
       const answer = await this.json('/readyz');
       return answer.status === 200 && answer;
-    }, { ms, what: 'the service is ready', why: () => this.log.slice(-3000) });
+    }, { ms, what: 'the service is ready', why: () => this.recently() });
   }
 
   /** Resolves with the reasons when one of them begins with WORD. */
   unready(word, ms = 30_000) {
+    let said = null;
     return until(async () => {
       const { status, body } = await this.json('/readyz');
+      said = body;
       return status === 503 && body.reasons.some((reason) => reason.startsWith(word)) && body.reasons;
-    }, { ms, what: `/readyz says ${word}`, why: () => this.log.slice(-3000) });
+    }, { ms, what: `/readyz says ${word}`, why: () => `${JSON.stringify(said)}\n${this.recently()}` });
+  }
+
+  /** The end of its log, without the requests. */
+  recently() {
+    return this.log.split('\n').filter((line) => !/ (request|stored) id=/.test(line)).join('\n').slice(-3000);
   }
 
   /** What became of a sealed run, by its submitted digest. */
@@ -82,7 +89,7 @@ export class RemoteService extends Service {
     const deadline = Date.now() + ms;
     for (const run of runs)
       await until(async () => (await this.fate(run)).status === status, { ms: Math.max(1, deadline - Date.now()),
-        what: `${run.runId} is ${status}`, why: () => this.log.slice(-3000) });
+        what: `${run.runId} is ${status}`, why: () => this.recently() });
   }
 
   /** CPU seconds of the service and of its ended children. */

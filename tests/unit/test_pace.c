@@ -52,7 +52,7 @@ START_TEST(pace__what_is_tried_out_is_neither_gathered_nor_spread)
     for (int i = 0; i < BUDGET - 5; i++)
         now = push(&pace, now, 100, true);
     ck_assert_int_gt(pace_next(&pace, now), now);
-    pace.hurried = true;
+    pace.hurry = PACE_HURRIED;
     ck_assert_int_eq(pace_next(&pace, now), now);
 }
 END_TEST
@@ -63,7 +63,7 @@ START_TEST(pace__no_minute_has_more_pushes_than_the_budget)
     int64_t starts[1000];
     size_t count = 0;
     pace_begin(&pace, BUDGET);
-    pace.hurried = true; /* nothing but the budget itself holds it */
+    pace.hurry = PACE_HURRIED; /* nothing but the budget itself holds it */
     int64_t now = 1000;
     pace_grew(&pace, now);
     while (now < 10 * PACE_MINUTE_MS && count < 1000) {
