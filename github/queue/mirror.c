@@ -384,6 +384,9 @@ bool mirror_aim(struct mirror *mirror, struct aim aim, git_oid *commit, struct s
         *commit = mirror->head.tip;
         return true;
     }
+    const char *prefix = aim.kind == AIM_PLAIN ? queue_prefix(&mirror->queue, aim.count) : "";
+    if (*prefix) /* on its way along the branch as it is */
+        return git_oid_fromstr(commit, prefix) == 0;
     struct pending *list = NULL;
     struct dataset next;
     struct lock lock LOCK_SCOPE = {-1};

@@ -45,6 +45,27 @@ struct trial_counts queue_count(const struct queue *queue)
     return counts;
 }
 
+size_t queue_boundary(const struct queue *queue, size_t count)
+{
+    size_t passed = 0;
+    for (const struct queued *item = queue->first; item; item = item->next) {
+        passed++;
+        bool ends = !item->next || !*item->commit || strcmp(item->commit, item->next->commit) != 0;
+        if (passed >= count && ends)
+            break;
+    }
+    return passed;
+}
+
+const char *queue_prefix(const struct queue *queue, size_t count)
+{
+    const struct queued *item = queue->first;
+    for (; item && !item->suspect && !item->condemned; item = item->next)
+        if (--count == 0)
+            return item->next && !strcmp(item->commit, item->next->commit) ? "" : item->commit;
+    return "";
+}
+
 void queue_choose(struct queue *queue, struct aim aim)
 {
     size_t left = aim.count;

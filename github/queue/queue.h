@@ -27,6 +27,11 @@ void queue_begin(struct queue *queue);
 /* Adds what PENDING, committed here, is to become; its done is taken over. */
 struct queued *queue_add(struct queue *queue, const struct pending *pending);
 struct trial_counts queue_count(const struct queue *queue);
+/* The number of runs, COUNT or a few more, after which another commit begins. */
+size_t queue_boundary(const struct queue *queue, size_t count);
+/* The commit that ends with the COUNTth run, when all before it are plain and another commit follows;
+ * "" otherwise. */
+const char *queue_prefix(const struct queue *queue, size_t count);
 /* Marks the runs that AIM means as chosen, and no others. */
 void queue_choose(struct queue *queue, struct aim aim);
 /* The chosen whose id stands in TEXT become suspects; how many there were. */

@@ -14,7 +14,7 @@
 #include "validator/arena.h"
 
 /* A read right after a write may be stale for half a minute. */
-enum { STALE_MS = 35000, AWAY_MS = 5000 };
+enum { STALE_MS = 35000, AWAY_MS = 5000, PUSH_RUNS = 1000 };
 
 struct sync {
     struct mirror mirror;
@@ -22,6 +22,7 @@ struct sync {
     struct courier *courier;
     struct pace pace;
     struct trial trial;
+    size_t runs_most;      /* in one push: what has not arrived in time is tried in parts */
     struct aim aim;        /* of the push that is on its way */
     int64_t failing_since; /* 0: it is not */
     int64_t look_ms;       /* when to look at the remote next */
@@ -109,6 +110,7 @@ bool sync_start(const struct store_options *options, const struct dataset *datas
     *sync = (struct sync){.problems = problems,
                           .poll_ms = options->remote->poll_ms,
                           .read_only = options->remote->read_only,
+                          .runs_most = PUSH_RUNS,
                           .tell = options->tell,
                           .tell_context = options->tell_context};
     pthread_mutex_init(&sync->mutex, NULL);
@@ -385,6 +387,8 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
     switch (answer->outcome) {
     case REMOTE_FINE:
         trial_taken(&sync->trial, sync->aim);
+        if (sync->aim.count >= sync->runs_most && sync->runs_most < PUSH_RUNS)
+            sync->runs_most *= 2;
         problems_clear(sync->problems, PROBLEM_CLOSED);
         problems_clear(sync->problems, PROBLEM_BRANCH);
         if (!advance(sync, &errand->commit))
@@ -408,9 +412,13 @@ static void pushed(struct sync *sync, const struct errand *errand, struct remote
         problems_set(sync->problems, PROBLEM_CLOSED, "%s", answer->reason);
         fail(sync);
         return;
+    case REMOTE_AWAY:
+        if (answer->late && sync->aim.count > 1)
+            sync->runs_most = sync->aim.count / 2;
+        report(sync, answer);
+        return;
     case REMOTE_REFUSED:
     case REMOTE_ABSENT:
-    case REMOTE_AWAY:
     case REMOTE_STOPPED:
         report(sync, answer);
         return;
@@ -453,6 +461,8 @@ static bool push(struct sync *sync, int64_t now)
     struct store_error error = {""};
     struct errand errand = {.kind = ERRAND_PUSH, .expected = sync->mirror.landed.tip};
     sync->aim = trial_aim(&sync->trial, queue_count(&sync->mirror.queue));
+    if (sync->aim.kind == AIM_ALL && sync->aim.count > sync->runs_most)
+        sync->aim = (struct aim){AIM_PLAIN, queue_boundary(&sync->mirror.queue, sync->runs_most)};
     if (sync->aim.kind == AIM_NOTHING) {
         if (mirror_park(&sync->mirror, &error)) {
             sync->pace.first_ms = 0;

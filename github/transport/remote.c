@@ -235,6 +235,7 @@ static bool run(const struct remote *remote, const struct git_call *call, int ti
         return false;
     case CHILD_LATE:
         say(answer, REMOTE_AWAY, "it did not answer in time", "");
+        answer->late = true;
         return false;
     case CHILD_KILLED:
         say(answer, REMOTE_AWAY, "the git program was killed", "");

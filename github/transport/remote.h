@@ -40,6 +40,7 @@ struct remote_answer {
     char reason[400];   /* of what is not fine: what happened and what to do, one printable line */
     struct buffer text; /* what the host said, raw: only to be searched and logged escaped */
     int64_t took_ms;
+    bool late; /* away because its deadline had passed */
     /* of remote_look: */
     bool empty;                       /* no branch at all */
     char head[REPOSITORY_BRANCH_MAX]; /* what HEAD points to, full name; "" when nothing */
