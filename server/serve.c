@@ -62,14 +62,31 @@ static bool make_folder(const char *path)
     return true;
 }
 
-/* The answer key and what it stands on. */
+/* What files hold: the answer key with what it stands on, the key of receipts. */
 struct key_room {
     struct buffer text; /* empty: the built-in text */
     struct arena arena;
     struct answer_key key;
+    struct receipt_key *receipts; /* NULL: none */
 };
 
-static bool load_key(struct key_room *room, const char *path)
+static void free_keys(struct key_room *room)
+{
+    buffer_free(&room->text);
+    arena_free(&room->arena);
+    receipt_key_free(room->receipts);
+}
+#define KEY_ROOM_SCOPE __attribute__((cleanup(free_keys)))
+
+static bool load_receipt_key(struct key_room *room, const char *path)
+{
+    const char *problem = NULL;
+    if (*path)
+        room->receipts = receipt_key_load(path, &problem);
+    return !problem || complain(path, problem);
+}
+
+static bool load_answer_key(struct key_room *room, const char *path)
 {
     const char *problem = NULL;
     if (*path && !file_read(path, KEY_FILE_MOST, &room->text))
@@ -79,6 +96,12 @@ static bool load_key(struct key_room *room, const char *path)
     if (answer_key_read(&room->arena, text, size, &room->key, &problem))
         return true;
     return complain(*path ? path : "built-in answer key", problem);
+}
+
+static bool load_keys(struct key_room *room, const struct config *config)
+{
+    return load_answer_key(room, config->mmlu_key) &&
+           load_receipt_key(room, config->receipt_key_file);
 }
 
 static bool check_store(const struct config *config)
@@ -115,7 +138,11 @@ static bool open_store(struct service *service)
         .summary_limit = (size_t)config->summary_limit,
         .queue_limit = (size_t)config->limits.queue_limit,
         .listener = boardview_listener(service->board),
+        .files = &service->receipt_file.file,
+        .file_count = service->receipts != NULL,
     };
+    if (service->receipts)
+        ring_file(service->receipts, &service->receipt_file);
     struct store_error error = {0};
     return store_open(&options, &service->store, &error) || complain("store", error.message);
 }
@@ -271,19 +298,18 @@ static int run(struct service *service)
 static int serve(const struct config *config)
 {
     struct service service = {.config = config};
-    struct key_room key = {0};
+    KEY_ROOM_SCOPE struct key_room keys = {0};
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
-    if (check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key)) {
-        service.answers = &key.key;
+    if (check_store(config) && trust_proxies(&service) && load_keys(&keys, config)) {
+        service.answers = &keys.key;
+        service.receipts = keys.receipts;
         raise_descriptors();
         code = make_folder(config->state_dir) ? run(&service) : EXIT_START;
     }
     empty(&service);
     if (!code)
         log_event(LOG_INFO, "stopped", NULL);
-    buffer_free(&key.text);
-    arena_free(&key.arena);
     return code;
 }
 
@@ -291,12 +317,10 @@ static int serve(const struct config *config)
 static int check(const struct config *config)
 {
     struct service service = {.config = config};
-    struct key_room key = {0};
-    bool good = check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key);
+    KEY_ROOM_SCOPE struct key_room keys = {0};
+    bool good = check_store(config) && trust_proxies(&service) && load_keys(&keys, config);
     config_print_values(config, stdout);
     address_list_free(&service.trusted);
-    buffer_free(&key.text);
-    arena_free(&key.arena);
     return good ? 0 : EXIT_CONFIG;
 }
 

@@ -10,6 +10,7 @@
 #include "server/limits/address.h"
 #include "server/limits/nonce.h"
 #include "server/limits/ratelimit.h"
+#include "server/receipt/ring.h"
 #include "validator/validate.h"
 
 struct boardview;
@@ -37,9 +38,11 @@ struct service {
     struct budgets budgets;
     struct nonce_keys nonces;
     struct address_list trusted;
-    bool any_origin;                  /* allowed_origins is * */
-    struct policy policy;             /* protocols that may be submitted */
-    const struct answer_key *answers; /* NULL: none */
+    bool any_origin;                    /* allowed_origins is * */
+    struct policy policy;               /* protocols that may be submitted */
+    const struct answer_key *answers;   /* NULL: none */
+    const struct receipt_key *receipts; /* NULL: none are given */
+    struct ring_file receipt_file;      /* their public key, for the dataset */
     struct content *openapi;
     atomic_bool stopping;    /* answers close their connections */
     atomic_int requests;     /* in progress */

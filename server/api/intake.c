@@ -24,6 +24,7 @@ struct submission {
     struct service *service;
     struct answer *answer;
     int64_t now_ms;
+    char at[32]; /* the same in ISO: when the run is accepted */
     struct arena arena;
     struct js_document document;
     char nonce_sha256[SHA256_HEX + 1];
@@ -149,6 +150,8 @@ static struct outcome *make_outcome(const struct submission *submission, const c
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
     snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
              submission->submitted_digest);
+    snprintf(outcome->digest, sizeof outcome->digest, "%s", submission->publication.digest);
+    snprintf(outcome->at, sizeof outcome->at, "%s", submission->at);
     return outcome;
 }
 
@@ -207,7 +210,8 @@ static bool step_claim(struct submission *submission)
             !strcmp(state.submitted_digest, submission->submitted_digest))
             join(submission, &state);
         else
-            outcome_duplicate(submission->answer, &state, submission->submitted_digest);
+            outcome_duplicate(submission->service, submission->answer, &state,
+                              submission->submitted_digest);
         run_state_free(&state);
         return false;
     case CLAIM_DECLINED:
@@ -238,8 +242,6 @@ static void commit(struct submission *submission)
     struct request *request = submission->request;
     const struct publication *publication = &submission->publication;
     struct buffer codes BUFFER_SCOPE = {0}, judgement BUFFER_SCOPE = {0};
-    char at[32];
-    clock_iso(submission->now_ms, at);
     struct js_writer writer = {.out = &codes};
     verdict_write_codes(&submission->verdict, &writer);
     runs_judgement(&submission->verdict, &judgement);
@@ -252,7 +254,7 @@ static void commit(struct submission *submission)
         .entry = publication->entry.data,
         .entry_size = publication->entry.size,
         .flagged = publication->flagged,
-        .at = at,
+        .at = submission->at,
         .digest = publication->digest,
         .submitted_digest = submission->submitted_digest,
         .rules = submission->verdict.rules_version,
@@ -320,6 +322,7 @@ static void take(struct request *request, struct answer *answer, step *const *st
                                                      .service = request->service,
                                                      .answer = answer,
                                                      .now_ms = clock_wall_ms()};
+    clock_iso(submission.now_ms, submission.at);
     for (size_t i = 0; i < count; i++)
         if (!steps[i](&submission))
             return;

@@ -9,7 +9,8 @@ struct outcome {
     bool joined; /* waits for the commit of an earlier submission of the same run */
     bool flagged;
     char path[RUN_PATH_MAX + 1], run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];
-    struct buffer judgement; /* as in runs.h */
+    char digest[SHA256_HEX + 1], at[32]; /* as in struct change; unused when joined */
+    struct buffer judgement;             /* as in runs.h */
 };
 
 /* NULL is fine. */
@@ -20,7 +21,7 @@ void outcome_answer(const struct request *request, struct answer *answer);
 void outcome_declined(struct answer *answer, const char *reason, const char *path);
 #define OUTCOME_BY_HOST "declined-by-host"
 /* 409: the id is that of the run in STATE. */
-void outcome_duplicate(struct answer *answer, const struct run_state *state,
-                       const char *submitted_digest);
+void outcome_duplicate(const struct service *service, struct answer *answer,
+                       const struct run_state *state, const char *submitted_digest);
 
 #endif

@@ -5,6 +5,7 @@
 #include "server/api/intake.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
+#include "server/receipt/ring.h"
 
 #define ERRORS(...) ((const enum error[]){__VA_ARGS__, ERROR_COUNT})
 
@@ -61,6 +62,9 @@ static const struct route table[] = {
      .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
                 "revision}",
      .query = status_query, .errors = ERRORS(ERROR_UNKNOWN_RUN)},
+    {.method = METHOD_GET, .path = "/api/bench/key", .handle = ring_keys,
+     .cors = CORS_PUBLIC, .summary = "The public keys that receipts are verified with",
+     .success = "200 {keys: [{keyId, algorithm, publicKey, current}]}"},
     {.method = METHOD_GET, .path = "/index/summary.json", .handle = files_summary,
      .cors = CORS_PUBLIC, .summary = "All index entries in one array", .success = FILE_SUCCESS,
      .errors = ERRORS(ERROR_NOT_FOUND, ERROR_STORE_UNAVAILABLE)},

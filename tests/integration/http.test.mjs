@@ -121,7 +121,7 @@ test('CORS follows allowed_origins', async (t) => {
   assert.equal(allowed(answer), 'https://a.example');
 
   /* What is public is public to every page. */
-  for (const place of ['/api/bench/leaderboard', '/index/summary.json', '/runs/2026/01/x.json',
+  for (const place of ['/api/bench/leaderboard', '/api/bench/key', '/index/summary.json', '/runs/2026/01/x.json',
     '/api/bench/runs/x', '/openapi.json'])
     assert.equal(allowed(await none.fetch(place, { headers: { origin: 'https://c.example' } })), '*');
   assert.equal(allowed(await open.fetch('/healthz')), null);
