@@ -1,6 +1,6 @@
 /* How fast one core takes run files through everything but the store: parse, digest, shape, recompute,
- * rules, scrub, serialise, entry. Beside it, in the same run, two limits: SHA-256 over the same bytes and a
- * plain parse of them (ours, and jansson's as a peer). Rounds alternate, medians are printed.
+ * rules, scrub, serialise, entry. Beside it, in the same run, limits: SHA-256 over the same bytes, the
+ * look for secret-like strings, and a plain parse (ours, and jansson's as a peer). Rounds alternate, medians are printed.
  *
  * Usage: bench_pipeline KEYFILE FILE... */
 #include <jansson.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "aggregate/bait.h"
 #include "aggregate/publication.h"
 #include "validator/digest.h"
 #include "validator/validate.h"
@@ -76,6 +77,12 @@ static void hash_only(const struct subject *subject)
     sha256(subject->text, subject->size, digest);
 }
 
+static void look_only(const struct subject *subject)
+{
+    if (bait_find(subject->text, subject->size).level != BAIT_NONE)
+        fail("holds what looks like a secret");
+}
+
 static void parse_only(const struct subject *subject)
 {
     struct arena arena = {0};
@@ -95,6 +102,7 @@ static const struct {
     void (*run)(const struct subject *subject);
 } work[] = {{"pipeline", pipeline},
             {"SHA-256 alone", hash_only},
+            {"secrets alone", look_only},
             {"parse alone", parse_only},
             {"jansson parse", parse_with_jansson}};
 enum { WORK_COUNT = sizeof work / sizeof *work };
