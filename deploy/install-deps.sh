@@ -4,8 +4,8 @@
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 git libmicrohttpd-dev libjansson-dev
-libgit2-dev libssl-dev zlib1g-dev libinih-dev"
-tests="check curl clang clang-format clang-tidy"
+libgit2-dev libssl-dev zlib1g-dev libinih-dev libhiredis-dev"
+tests="check curl redis-server clang clang-format clang-tidy"
 
 wanted=$build
 for argument in "$@"; do

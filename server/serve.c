@@ -147,6 +147,39 @@ static bool open_store(struct service *service)
     return store_open(&options, &service->store, &error) || complain("store", error.message);
 }
 
+static struct shared_options shared_options(const struct service *service)
+{
+    const struct config *config = service->config;
+    return (struct shared_options){config->redis_url, config->redis_prefix, config->redis_password,
+                                   &service->nonces};
+}
+
+static bool check_shared(const struct service *service)
+{
+    struct shared_options options = shared_options(service);
+    const char *problem = *options.url ? shared_problem(&options) : NULL;
+    return !problem || complain("redis_url", problem);
+}
+
+/* Redis that is away may come; one that would forget nonces, or does not let us in, is a mistake. */
+static bool open_shared(struct service *service)
+{
+    struct shared_options options = shared_options(service);
+    char problem[LINK_PROBLEM];
+    if (!*options.url)
+        return true;
+    switch (shared_open(&options, &service->shared, problem)) {
+    case LINK_UP:
+        return true;
+    case LINK_AWAY:
+        log_event(LOG_WARN, "redis is away: no run is taken", LOG_FIELDS({"error", problem}));
+        return true;
+    case LINK_REFUSED:
+        break;
+    }
+    return complain("redis_url", problem);
+}
+
 static bool trust_proxies(struct service *service)
 {
     const char *bad = NULL;
@@ -204,6 +237,7 @@ static void empty(struct service *service)
     if (service->watchdog)
         watchdog_stop(service->watchdog);
     store_close(service->store); /* commits what is queued */
+    shared_close(service->shared);
     watchdog_free(service->watchdog);
     handovers_free(service->handovers);
     shelf_free(service->judgements);
@@ -276,6 +310,8 @@ static int run(struct service *service)
     char bound[128], problem[256];
     block_signals();
     fill(service);
+    if (!open_shared(service))
+        return EXIT_CONFIG;
     if (!open_store(service))
         return EXIT_START;
     if (!listen_open(service->config->listen, &socket, bound, problem)) {
@@ -301,7 +337,8 @@ static int serve(const struct config *config)
     KEY_ROOM_SCOPE struct key_room keys = {0};
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
-    if (check_store(config) && trust_proxies(&service) && load_keys(&keys, config)) {
+    if (check_store(config) && check_shared(&service) && trust_proxies(&service) &&
+        load_keys(&keys, config)) {
         service.answers = &keys.key;
         service.receipts = keys.receipts;
         raise_descriptors();
@@ -318,6 +355,8 @@ static int check(const struct config *config)
 {
     struct service service = {.config = config};
     KEY_ROOM_SCOPE struct key_room keys = {0};
+    if (!check_shared(&service))
+        return EXIT_CONFIG; /* and what may be a password is not printed */
     bool good = check_store(config) && trust_proxies(&service) && load_keys(&keys, config);
     config_print_values(config, stdout);
     address_list_free(&service.trusted);

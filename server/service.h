@@ -11,6 +11,7 @@
 #include "server/limits/nonce.h"
 #include "server/limits/ratelimit.h"
 #include "server/receipt/ring.h"
+#include "server/shared/shared.h"
 #include "validator/validate.h"
 
 struct boardview;
@@ -36,6 +37,7 @@ struct service {
     struct watchdog *watchdog;
     struct ratelimit *rates;
     struct budgets budgets;
+    struct shared *shared; /* rates and nonces of several instances; NULL: this one is alone */
     struct nonce_keys nonces;
     struct address_list trusted;
     bool any_origin;                    /* allowed_origins is * */

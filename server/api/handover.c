@@ -24,6 +24,8 @@ struct handover {
     int64_t charged_ms;
     struct buffer judgement;
 };
+    struct address client;
+    struct shared_nonce nonce;
 
 struct handovers {
     struct service *service;
@@ -119,20 +121,22 @@ static void ended(void *context, const struct change_result *result)
     buffer_free(&handover->judgement);
     free(handover);
 }
+    settle(handover->all->service, handover, result->outcome);
 
 void handovers_commit(struct handovers *handovers, const struct change *change,
-                      struct waiting *waiting, const char *request_id, struct buffer *judgement,
-                      int64_t charged_ms)
+                      struct waiting *waiting, const struct handover_facts *facts)
 {
     struct handover *handover = memory_grow(NULL, sizeof *handover);
     *handover = (struct handover){.all = handovers,
                                   .waiting = waiting,
                                   .flagged = change->flagged,
                                   .bytes = change->bytes_size,
-                                  .charged_ms = charged_ms,
-                                  .judgement = *judgement};
-    *judgement = (struct buffer){0};
-    snprintf(handover->request_id, sizeof handover->request_id, "%s", request_id);
+                                  .charged_ms = facts->charged_ms,
+                                  .judgement = *facts->judgement,
+                                  .client = facts->client,
+                                  .nonce = facts->nonce};
+    *facts->judgement = (struct buffer){0};
+    snprintf(handover->request_id, sizeof handover->request_id, "%s", facts->request_id);
     snprintf(handover->run_id, sizeof handover->run_id, "%s", change->run_id);
     snprintf(handover->path, sizeof handover->path, "%s", change->path);
     snprintf(handover->digest, sizeof handover->digest, "%s", change->digest);

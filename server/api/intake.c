@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate/bait.h"
 #include "aggregate/publication.h"
 #include "server/api/handover.h"
 #include "server/api/outcome.h"
@@ -33,6 +34,8 @@ struct submission {
     struct publication publication;
     const char *run_id, *submitted_digest; /* in the arena */
     int64_t charged_ms;                    /* when the budgets were charged */
+    struct shared_nonce shared_nonce;      /* with service->shared */
+    bool suspect;                          /* the host of the dataset may decline it */
 };
 
 static void submission_end(struct submission *submission)
@@ -142,6 +145,24 @@ static bool step_publish(struct submission *submission)
     return true;
 }
 
+/* False when the published file holds what the dataset's host would decline. The answer names the kind
+ * and never the text, which may be somebody's real secret. */
+static bool look_for_bait(struct submission *submission)
+{
+    const struct publication *publication = &submission->publication;
+    struct bait bait = bait_find(publication->bytes.data, publication->bytes.size);
+    submission->suspect = bait.level == BAIT_SUSPECT;
+    if (bait.level != BAIT_REFUSED)
+        return true;
+    struct buffer message BUFFER_SCOPE = {0};
+    buffer_format(&message,
+                  "The run holds what looks like a secret (%s); the dataset's host refuses that.",
+                  bait.word);
+    outcome_declined(submission->answer, OUTCOME_SECRET_LIKE, publication->path,
+                     buffer_string(&message));
+    return false;
+}
+
 static struct outcome *make_outcome(const struct submission *submission, const char *path)
 {
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
@@ -190,12 +211,42 @@ static void join(struct submission *submission, const struct run_state *state)
     forget_body(request);
 }
 
-static bool step_claim(struct submission *submission)
+/* Other instances are asked first: what they hold is not in this store yet. */
+static bool reserve(struct submission *submission)
 {
-    const struct js_value *id = submission->verdict.identity->run_id;
-    const struct js_value *digest = js_get(&submission->document.root, "digest");
-    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
-    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    struct service *service = submission->service;
+    if (!service->shared)
+        return true;
+    shared_nonce_of(submission->nonce_sha256, submission->run_id, submission->submitted_digest,
+                    &submission->shared_nonce);
+    switch (shared_reserve(service->shared, &submission->shared_nonce)) {
+    case SHARED_YES:
+        return true;
+    case SHARED_NO:
+        answer_error(submission->answer, ERROR_NONCE_USED, NULL);
+        return false;
+    case SHARED_AWAY:
+        break;
+    }
+    answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+    return false;
+}
+
+static void unreserve(struct submission *submission)
+{
+    if (submission->service->shared)
+        shared_release(submission->service->shared, &submission->shared_nonce, false);
+}
+
+/* The claimed run comes to nothing. */
+static void release(struct submission *submission)
+{
+    store_release(submission->service->store, submission->run_id);
+    unreserve(submission);
+}
+
+static bool claim(struct submission *submission)
+{
     struct run_state state = {0};
     switch (store_claim(submission->service->store, submission->run_id,
                         submission->publication.path, submission->submitted_digest,
@@ -215,7 +266,7 @@ static bool step_claim(struct submission *submission)
         run_state_free(&state);
         return false;
     case CLAIM_DECLINED:
-        outcome_declined(submission->answer, OUTCOME_BY_HOST, state.path);
+        outcome_declined(submission->answer, OUTCOME_BY_HOST, state.path, NULL);
         run_state_free(&state);
         return false;
     case CLAIM_CLOSED:
@@ -225,6 +276,34 @@ static bool step_claim(struct submission *submission)
     return false;
 }
 
+static bool step_claim(struct submission *submission)
+{
+    const struct js_value *id = submission->verdict.identity->run_id;
+    const struct js_value *digest = js_get(&submission->document.root, "digest");
+    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
+    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    if (!reserve(submission))
+        return false;
+    if (claim(submission))
+        return true;
+    unreserve(submission);
+    return false;
+}
+
+/* What the host would refuse never becomes part of a commit: there it would hold up everybody's. The
+ * nonce is given back, as with every refusal that comes before the store has the run. */
+static bool step_bait(struct submission *submission)
+{
+    struct request *request = submission->request;
+    if (!look_for_bait(submission)) {
+        release(submission);
+        admission_fine(submission->service, &request->client);
+        return false;
+    }
+    submission->suspect |= admission_suspects(submission->service, &request->client);
+    return true;
+}
+
 static bool step_budget(struct submission *submission)
 {
     int64_t retry_s = 0;
@@ -232,7 +311,7 @@ static bool step_budget(struct submission *submission)
     if (admission_charge(submission->service, submission->publication.flagged,
                          submission->publication.bytes.size, submission->charged_ms, &retry_s))
         return true;
-    store_release(submission->service->store, submission->run_id);
+    release(submission);
     answer_error_retry(submission->answer, ERROR_BUSY, NULL, retry_s);
     return false;
 }
@@ -260,9 +339,14 @@ static void commit(struct submission *submission)
         .rules = submission->verdict.rules_version,
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
+        .suspect = submission->suspect,
     };
-    handovers_commit(submission->service->handovers, &change, request->waiting, request->id,
-                     &judgement, submission->charged_ms);
+    const struct handover_facts facts = {.request_id = request->id,
+                                         .judgement = &judgement,
+                                         .charged_ms = submission->charged_ms,
+                                         .client = request->client,
+                                         .nonce = submission->shared_nonce};
+    handovers_commit(submission->service->handovers, &change, request->waiting, &facts);
 }
 
 /* Hands the run to the store and the connection to sleep; that first, because the store may be done
@@ -274,7 +358,7 @@ static bool step_commit(struct submission *submission)
         forget_body(submission->request);
         return true;
     }
-    store_release(submission->service->store, submission->run_id);
+    release(submission);
     admission_refund(submission->service, submission->publication.flagged,
                      submission->publication.bytes.size, submission->charged_ms);
     return false;
@@ -311,10 +395,10 @@ static bool step_describe(struct submission *submission)
 
 typedef bool step(struct submission *submission);
 
-static step *const submit_steps[] = {step_parse,   step_nonce, step_digest, step_judge,
-                                     step_publish, step_claim, step_budget, step_commit};
-static step *const validate_steps[] = {step_parse, step_digest, step_judge, step_publish,
-                                       step_describe};
+static step *const submit_steps[] = {step_parse, step_nonce, step_digest, step_judge, step_publish,
+                                     step_claim, step_bait,  step_budget, step_commit};
+static step *const validate_steps[] = {step_parse,   step_digest,   step_judge,
+                                       step_publish, look_for_bait, step_describe};
 
 static void take(struct request *request, struct answer *answer, step *const *steps, size_t count)
 {

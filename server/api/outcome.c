@@ -45,9 +45,10 @@ void outcome_duplicate(const struct service *service, struct answer *answer,
     answer_end(&writer);
 }
 
-void outcome_declined(struct answer *answer, const char *reason, const char *path)
+void outcome_declined(struct answer *answer, const char *reason, const char *path,
+                      const char *message)
 {
-    struct js_writer writer = answer_error_open(answer, ERROR_STORE_DECLINED, NULL);
+    struct js_writer writer = answer_error_open(answer, ERROR_STORE_DECLINED, message);
     js_write_key(&writer, "reason");
     js_write_text(&writer, reason);
     js_write_key(&writer, "path");
@@ -125,7 +126,7 @@ void outcome_answer(const struct request *request, struct answer *answer)
             answer_queued(request, answer);
         return;
     case CHANGE_DECLINED:
-        outcome_declined(answer, OUTCOME_BY_HOST, request->outcome->path);
+        outcome_declined(answer, OUTCOME_BY_HOST, request->outcome->path, NULL);
         return;
     case CHANGE_COMMITTED:
         if (request->outcome->joined)

@@ -17,9 +17,11 @@ struct outcome {
 void outcome_free(struct outcome *outcome);
 /* The answer after the resume, from the result that came or did not come in time. */
 void outcome_answer(const struct request *request, struct answer *answer);
-/* 422: REASON is a stable word, PATH where the run would have gone. */
-void outcome_declined(struct answer *answer, const char *reason, const char *path);
+/* 422: REASON is a stable word, PATH where the run would have gone; MESSAGE NULL: the usual one. */
+void outcome_declined(struct answer *answer, const char *reason, const char *path,
+                      const char *message);
 #define OUTCOME_BY_HOST "declined-by-host"
+#define OUTCOME_SECRET_LIKE "secret-like" /* refused here, before any commit */
 /* 409: the id is that of the run in STATE. */
 void outcome_duplicate(const struct service *service, struct answer *answer,
                        const struct run_state *state, const char *submitted_digest);

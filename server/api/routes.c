@@ -52,7 +52,7 @@ static const struct route table[] = {
                 "path, entry}",
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
                       ERROR_INVALID_SHAPE, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
-                      ERROR_RATE_LIMITED, ERROR_BUSY)},
+                      ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = handle_leaderboard,
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
      .success = "200 the snapshot|304 not modified", .query = board_query,

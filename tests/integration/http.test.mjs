@@ -285,7 +285,7 @@ test('OpenAPI lists every route, code and limit', async (t) => {
   }
   const submit = body.paths['/api/bench/submit'].post;
   assert.deepEqual(Object.keys(submit.responses).sort(),
-    ['200', '400', '403', '409', '413', '415', '429', '500', '503']);
+    ['200', '202', '400', '403', '409', '413', '415', '422', '429', '500', '503']);
   assert.equal(body['x-limits'].max_body, 4194304);
   assert.equal(body['x-limits'].rate_limit, 0);
   assert.ok(body.components.schemas.Error.properties.code.enum.includes('invalid-nonce'));
