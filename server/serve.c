@@ -13,11 +13,14 @@
 
 #include "server/api/boardview.h"
 #include "server/api/handover.h"
+#include "server/api/metrics.h"
 #include "server/api/openapi.h"
+#include "server/api/ready.h"
 #include "server/api/shelf.h"
 #include "server/binding.h"
 #include "server/command.h"
 #include "server/embedded.h"
+#include "server/expiry.h"
 #include "server/file.h"
 #include "server/http/http.h"
 #include "server/http/listen.h"
@@ -161,6 +164,13 @@ static bool check_shared(const struct service *service)
     return !problem || complain("redis_url", problem);
 }
 
+static bool read_expiry(struct service *service)
+{
+    const char *text = service->config->token_expires;
+    return !*text || expiry_parse(text, &service->token_expires) ||
+           complain("token_expires", "is no day of the form YYYY-MM-DD");
+}
+
 /* Redis that is away may come; one that would forget nonces, or does not let us in, is a mistake. */
 static bool open_shared(struct service *service)
 {
@@ -201,6 +211,7 @@ static void tick(void *context, int64_t now_ms)
 {
     struct service *service = context;
     waitroom_expire(service->waitroom, now_ms);
+    ready_remind(service);
 }
 
 static void fill(struct service *service)
@@ -229,6 +240,7 @@ static void fill(struct service *service)
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));
     service->openapi = openapi_make(config);
+    service->metrics = metrics_new();
     service->watchdog = watchdog_new(limits, &service->trusted, tick, service);
 }
 
@@ -249,6 +261,7 @@ static void empty(struct service *service)
     budget_free(service->budgets.quarantined);
     budget_free(service->budgets.bytes);
     content_unref(service->openapi);
+    metrics_free(service->metrics);
     address_list_free(&service->trusted);
 }
 
@@ -337,8 +350,8 @@ static int serve(const struct config *config)
     KEY_ROOM_SCOPE struct key_room keys = {0};
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
-    if (check_store(config) && check_shared(&service) && trust_proxies(&service) &&
-        load_keys(&keys, config)) {
+    if (check_store(config) && check_shared(&service) && read_expiry(&service) &&
+        trust_proxies(&service) && load_keys(&keys, config)) {
         service.answers = &keys.key;
         service.receipts = keys.receipts;
         raise_descriptors();
@@ -357,7 +370,8 @@ static int check(const struct config *config)
     KEY_ROOM_SCOPE struct key_room keys = {0};
     if (!check_shared(&service))
         return EXIT_CONFIG; /* and what may be a password is not printed */
-    bool good = check_store(config) && trust_proxies(&service) && load_keys(&keys, config);
+    bool good = check_store(config) && read_expiry(&service) && trust_proxies(&service) &&
+                load_keys(&keys, config);
     config_print_values(config, stdout);
     address_list_free(&service.trusted);
     return good ? 0 : EXIT_CONFIG;

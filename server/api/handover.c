@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/api/metrics.h"
 #include "server/http/request.h"
 #include "server/http/waitroom.h"
 #include "server/limits/admission.h"
@@ -23,9 +24,9 @@ struct handover {
     size_t bytes;
     int64_t charged_ms;
     struct buffer judgement;
-};
     struct address client;
     struct shared_nonce nonce;
+};
 
 struct handovers {
     struct service *service;
@@ -101,10 +102,26 @@ static void log_end(const struct handover *handover, const struct change_result 
                              {"error", *result->error.message ? result->error.message : NULL}));
 }
 
+/* What other instances and the client's address have to do with it. */
+static void settle(struct service *service, const struct handover *handover,
+                   enum change_outcome outcome)
+{
+    bool given_back = outcome == CHANGE_FAILED || outcome == CHANGE_QUEUE_FULL;
+    if (service->shared && given_back)
+        shared_release(service->shared, &handover->nonce, true);
+    else if (service->shared)
+        shared_keep(service->shared, &handover->nonce);
+    if (outcome == CHANGE_DECLINED)
+        admission_fine(service, &handover->client);
+    if (outcome == CHANGE_COMMITTED)
+        metrics_run(service->metrics, handover->flagged);
+}
+
 /* The store's callback, also long after the client was told to come again. */
 static void ended(void *context, const struct change_result *result)
 {
     struct handover *handover = context;
+    settle(handover->all->service, handover, result->outcome);
     if (result->outcome == CHANGE_QUEUED) {
         waiting_done(handover->waiting, result);
         if (result->more)
@@ -121,7 +138,6 @@ static void ended(void *context, const struct change_result *result)
     buffer_free(&handover->judgement);
     free(handover);
 }
-    settle(handover->all->service, handover, result->outcome);
 
 void handovers_commit(struct handovers *handovers, const struct change *change,
                       struct waiting *waiting, const struct handover_facts *facts)

@@ -3,6 +3,8 @@
 #include "server/api/files.h"
 #include "server/api/handlers.h"
 #include "server/api/intake.h"
+#include "server/api/metrics.h"
+#include "server/api/ready.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
 #include "server/receipt/ring.h"
@@ -86,9 +88,12 @@ static const struct route table[] = {
      .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
-    {.method = METHOD_GET, .path = "/readyz", .handle = handle_ready,
+    {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,
      .summary = "A run can be taken now, or why not",
      .success = "200 {ok, reasons, warnings}|503 {ok, reasons, warnings}"},
+    {.method = METHOD_GET, .path = "/metrics", .handle = metrics_answer,
+     .summary = "Counters and gauges of this process for Prometheus", .type = METRICS_TYPE,
+     .success = "200 Prometheus text format"},
     {.method = METHOD_GET, .path = "/openapi.json", .handle = handle_openapi,
      .cors = CORS_PUBLIC, .summary = "This description", .success = "200 OpenAPI 3.1"},
 };

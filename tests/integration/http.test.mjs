@@ -74,7 +74,7 @@ test('routes, methods and headers', async (t) => {
 
   await t.test('health, readiness, nonce', async () => {
     assert.deepEqual((await service.json('/healthz')).body, { ok: true });
-    assert.deepEqual((await service.json('/readyz')).body, { ok: true, reasons: [] });
+    assert.deepEqual((await service.json('/readyz')).body, { ok: true, reasons: [], warnings: [] });
     const nonce = await service.fetch('/api/bench/nonce');
     assert.equal(nonce.headers.get('cache-control'), 'no-store');
     const { nonce: text } = await nonce.json();
@@ -263,7 +263,7 @@ test('OpenAPI lists every route, code and limit', async (t) => {
     '/api/bench/leaderboard', '/index/summary.json', '/index/manifest.json',
     '/index/segments/{segment}', '/ledger/{day}', '/runs/{year}/{month}/{file}',
     '/quarantine/{year}/{month}/{file}', '/api/bench/runs/{run}', '/healthz', '/readyz',
-    '/openapi.json'])
+    '/metrics', '/openapi.json'])
     assert.ok(places.includes(place), place);
   for (const [place, item] of Object.entries(body.paths)) {
     for (const [method, operation] of Object.entries(item)) {
