@@ -10,6 +10,7 @@
 #include "server/api/ready.h"
 #include "server/api/routes.h"
 #include "server/http/request.h"
+#include "server/http/watchdog.h"
 #include "server/version.h"
 
 enum { ROUTES_MOST = 32, CLASSES = 6, COMMITTED = ERROR_COUNT, QUEUED, ENDS };
@@ -158,6 +159,8 @@ static void add_gauges(const struct service *service, struct buffer *out)
          (double)figures.disk_bytes, false},
         {"store_push_seconds", "gauge", "Usual length of a push.", (double)figures.push_ms / 1000,
          figures.push_ms == 0},
+        {"connections", "gauge", "Connections that are open.",
+         (double)watchdog_connections(service->watchdog), false},
         {"requests_in_progress", "gauge", "Requests in progress.", atomic_load(&service->requests),
          false},
         {"body_bytes", "gauge", "Bytes of request bodies that are held.",

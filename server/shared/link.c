@@ -1,5 +1,6 @@
 #include "server/shared/link.h"
 
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -116,6 +117,8 @@ static enum link_start connect_one(const struct link *link, redisContext **out,
                                 ? redisConnectUnixWithTimeout(link->url.path, limit)
                                 : redisConnectWithTimeout(link->url.host, link->url.port, limit);
     enum link_start start = LINK_AWAY;
+    if (context && !context->err) /* not for the programs that the store starts */
+        (void)fcntl(context->fd, F_SETFD, FD_CLOEXEC);
     if (!context)
         snprintf(problem, LINK_PROBLEM, "no memory");
     else if (context->err || redisSetTimeout(context, limit) != REDIS_OK)
@@ -182,8 +185,10 @@ static redisContext *borrow(struct link *link, uint64_t *generation)
     while (link->up && !link->idle_count &&
            pthread_cond_timedwait(&link->returned, &link->mutex, &until) == 0)
         ;
-    if (link->up && link->idle_count)
-        context = link->idle[--link->idle_count];
+    if (link->up && link->idle_count) { /* in turn, so that none is idle until somebody cuts it */
+        context = link->idle[0];
+        memmove(link->idle, link->idle + 1, --link->idle_count * sizeof *link->idle);
+    }
     *generation = link->generation;
     pthread_mutex_unlock(&link->mutex);
     return context;

@@ -34,6 +34,7 @@ test('requests, submissions and runs are counted by what the tables say', async 
   const before = await scrape(service);
   assert.equal(before.benchledger_ready, 1);
   assert.equal(before['benchledger_submissions_total{end="nonce-used"}'], 0);
+  assert.ok(before.benchledger_connections >= 1);
   assert.ok(before.benchledger_resident_memory_bytes > 1e6 && before.benchledger_start_time_seconds > 1.7e9);
   assert.ok(Object.keys(before).some((name) => /^benchledger_build_info\{version="[\d.]+",rules="2"\}$/.test(name)));
 
