@@ -40,6 +40,8 @@ struct index {
     struct state settled;
     size_t loaded_entries,
         loaded_flagged; /* what the segments hold, to compare with the manifest */
+    const struct buffer *continued; /* while it is loaded: what the segment `continued_at` began with */
+    size_t continued_at, continued_entries;
     struct index_file *files;
     struct buffer manifest;
 };
@@ -118,6 +120,16 @@ size_t index_segments(const struct index *index)
     return index->segment_count;
 }
 
+size_t index_entries(const struct index *index)
+{
+    return index->entries;
+}
+
+size_t index_segment_entries(const struct index *index, size_t i)
+{
+    return index->segments[i].entries;
+}
+
 size_t index_flagged(const struct index *index)
 {
     return index->flagged;
@@ -135,8 +147,8 @@ static bool read_entry(const struct js_value *value, struct index_entry *entry)
     return entry->run_id && entry->run_id->type == JS_STRING;
 }
 
-/* Tells what an array of entries holds; counts them. */
-static bool tell_array(const char *bytes, size_t size, index_tell tell, void *context,
+/* Tells what an array of entries holds, but for the first SKIP; counts them. */
+static bool tell_array(const char *bytes, size_t size, size_t skip, index_tell tell, void *context,
                        size_t *count, size_t *flagged)
 {
     struct arena arena ARENA_SCOPE = {0};
@@ -149,6 +161,8 @@ static bool tell_array(const char *bytes, size_t size, index_tell tell, void *co
         struct index_entry entry;
         if (!read_entry(&document.root.items[i], &entry))
             return false;
+        if (i < skip)
+            continue;
         *flagged += entry.flagged;
         if (!tell)
             continue;
@@ -236,16 +250,79 @@ bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t
     sha256_hex(bytes, size, hash);
     if (size != segment->bytes || strcmp(hash, segment->sha256))
         return fail(problem, "%s is not what " INDEX_MANIFEST_PATH " says", path);
-    size_t count = 0;
-    if (!tell_array(bytes, size, tell, context, &count, &index->loaded_flagged) ||
+    /* What was known of it is not told again. */
+    bool continued = index->continued && i == index->continued_at;
+    size_t count = 0, skip = continued ? index->continued_entries : 0,
+           begin = continued ? index->continued->size : 1;
+    if (!tell_array(bytes, size, skip, tell, context, &count, &index->loaded_flagged) ||
         count != segment->entries || !count || bytes[0] != '[' || bytes[size - 1] != ']')
         return fail(problem, "%s is not an array of %zu entries", path, segment->entries);
-    index->loaded_entries += count;
+    if (continued && (count <= skip || size <= begin + 1 || bytes[begin] != ',' ||
+                      memcmp(bytes, index->continued->data, begin)))
+        return fail(problem, "%s no longer begins with the entries that it had", path);
+    index->loaded_entries += count - skip;
     if (i + 1 == index->segment_count)
         buffer_add(add_open(index), bytes, size - 1);
+    begin += continued;
     if (index_wants_summary(index))
-        add_inside(&index->summary, bytes + 1, size - 2);
+        add_inside(&index->summary, bytes + begin, size - 1 - begin);
     return true;
+}
+
+static bool same_segment(const struct segment *a, const struct segment *b)
+{
+    return a->entries == b->entries && a->bytes == b->bytes && !strcmp(a->sha256, b->sha256);
+}
+
+bool index_continue(struct index *index, const struct index *known, size_t *first)
+{
+    size_t same = 0, closed = known->segment_count;
+    if (known->unsaved || !closed || index->segment_count < closed ||
+        (index_wants_summary(index) && !known->summary.size))
+        return false;
+    while (same < closed && same_segment(&index->segments[same], &known->segments[same]))
+        same++;
+    if (same + 1 < closed)
+        return false;
+    const struct buffer *open = &known->open[known->open_count - 1];
+    const struct segment *last = &index->segments[closed - 1];
+    if (same < closed && (last->entries <= known->segments[closed - 1].entries ||
+                          last->bytes <= open->size + 1))
+        return false;
+    index->loaded_entries = known->entries;
+    index->loaded_flagged = known->flagged;
+    if (index_wants_summary(index))
+        buffer_add(&index->summary, known->summary.data, known->summary.size);
+    if (same == index->segment_count)
+        buffer_add(add_open(index), open->data, open->size);
+    if (same < closed) {
+        index->continued = open;
+        index->continued_at = closed - 1;
+        index->continued_entries = known->segments[closed - 1].entries;
+    }
+    *first = same;
+    return true;
+}
+
+struct index *index_copy(const struct index *index)
+{
+    struct index *copy = memory_grow(NULL, sizeof *copy);
+    *copy = *index;
+    copy->files = NULL;
+    copy->open = NULL;
+    copy->open_count = copy->open_room = 0;
+    copy->segments = NULL;
+    copy->segment_room = 0;
+    copy->summary = copy->manifest = (struct buffer){0};
+    for (size_t i = 0; i < index->open_count; i++)
+        buffer_add(add_open(copy), index->open[i].data, index->open[i].size);
+    if (index->segment_count) {
+        size_t size = index->segment_count * sizeof *index->segments;
+        copy->segments = memcpy(memory_grow(NULL, size), index->segments, size);
+        copy->segment_room = index->segment_count;
+    }
+    buffer_add(&copy->summary, index->summary.data, index->summary.size);
+    return copy;
 }
 
 bool index_wants_summary(const struct index *index)
@@ -276,6 +353,7 @@ static void remember(struct index *index)
 bool index_load_end(struct index *index, const char *summary, size_t size,
                     struct index_problem *problem)
 {
+    index->continued = NULL;
     if (index->loaded_entries != index->entries || index->loaded_flagged != index->flagged ||
         (index->summary_complete && index->summary_entries != index->entries))
         return fail(problem, INDEX_MANIFEST_PATH " counts other entries than its segments hold");
@@ -355,7 +433,7 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
 {
     struct archive archive = {index, tell, context};
     size_t count = 0, flagged = 0;
-    if (!tell_array(summary, size, append_archived, &archive, &count, &flagged))
+    if (!tell_array(summary, size, 0, append_archived, &archive, &count, &flagged))
         return fail(problem, INDEX_SUMMARY_PATH " is not an array of entries");
     if (!index->summary_complete) { /* it is whole, only too large to be rewritten */
         index->summary_complete = true;

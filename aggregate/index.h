@@ -46,6 +46,15 @@ void index_free(struct index *index); /* NULL is fine */
 bool index_load_manifest(struct index *index, const char *bytes, size_t size,
                          struct index_problem *problem);
 size_t index_segments(const struct index *index);
+/* Of the I-th segment, as the manifest says. */
+size_t index_segment_entries(const struct index *index, size_t i);
+/* After the manifest: whether INDEX goes on where KNOWN, settled, ends, so that only what came since
+ * has to be read and told. INDEX then takes over what KNOWN holds, and *FIRST is the segment from
+ * which on index_load_segment is to be called. False: everything follows, as if KNOWN were not
+ * there. */
+bool index_continue(struct index *index, const struct index *known, size_t *first);
+/* A copy of INDEX, settled. */
+struct index *index_copy(const struct index *index);
 /* `index/segments/NNNNN.json` of the I-th segment, from 0. */
 void index_segment_path(size_t i, char path[INDEX_PATH_MAX]);
 bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t size,
@@ -72,6 +81,7 @@ const struct index_file *index_changed(struct index *index, size_t *count);
 void index_settle(struct index *index); /* they are in the dataset */
 void index_undo(struct index *index);   /* they are not: back to the last settled state */
 
+size_t index_entries(const struct index *index);
 size_t index_flagged(const struct index *index);
 
 #endif

@@ -7,10 +7,14 @@
 #include "github/change/catalogue.h"
 #include "github/change/dataset.h"
 #include "github/change/history.h"
+#include "github/queue/park.h"
+#include "github/queue/problems.h"
+#include "github/queue/sync.h"
 #include "github/queue/writer.h"
 #include "github/repository/files.h"
 #include "github/repository/lock.h"
 #include "github/repository/repository.h"
+#include "github/transport/upkeep.h"
 #include "validator/arena.h"
 #include "validator/js.h"
 
@@ -21,6 +25,10 @@ struct store {
     struct dataset dataset;
     struct writer *writer;
     struct history *history;
+    struct problems *problems;
+    struct upkeep *upkeep;
+    bool read_only;
+    uint64_t disk_quota; /* 0: none */
     pthread_mutex_t read_mutex;
     struct repository *reader; /* its own handle, under read_mutex */
 };
@@ -41,14 +49,21 @@ static bool open_parts(struct store *store, const struct store_options *options,
     dataset->catalogue = store->catalogue;
     dataset->files = options->files;
     dataset->file_count = options->file_count;
-    if (!repository_prepare(options->path, &dataset->author, options->licence, &dataset->repository,
-                            error))
+    bool prepared = options->remote
+                        ? repository_prepare_mirror(options->path, &dataset->repository, error)
+                        : repository_prepare(options->path, &dataset->author, options->licence,
+                                             &dataset->repository, error);
+    if (!prepared)
         return false;
     const char *path = dataset->repository->path;
+    struct writer_options writer = {dataset, options, store->problems};
     return lock_take(path, LOCK_SERVE, NULL, NULL, &store->serving, error) &&
            repository_open(path, &store->reader, error) &&
-           history_open(path, &store->history, error) && dataset_open(dataset, error) &&
-           writer_start(dataset, options->queue_limit, &store->writer, error);
+           history_open(path, &store->history, error) &&
+           (options->remote || dataset_open(dataset, error)) &&
+           (!options->home || upkeep_start(path, options->home, options->gc_days, options->tell,
+                                           options->tell_context, &store->upkeep, error)) &&
+           writer_start(&writer, &store->writer, error);
 }
 
 bool store_open(const struct store_options *options, struct store **out, struct store_error *error)
@@ -59,6 +74,9 @@ bool store_open(const struct store_options *options, struct store **out, struct 
     store->author_name = copy_text(options->author_name);
     store->author_email = copy_text(options->author_email);
     store->catalogue = catalogue_new();
+    store->problems = problems_new(options->tell, options->tell_context);
+    store->read_only = options->remote && options->remote->read_only;
+    store->disk_quota = (uint64_t)options->disk_quota;
     if (!open_parts(store, options, error)) {
         store_close(store);
         return false;
@@ -72,6 +90,8 @@ void store_close(struct store *store)
     if (!store)
         return;
     writer_stop(store->writer);
+    upkeep_stop(store->upkeep);
+    problems_free(store->problems);
     dataset_close(&store->dataset);
     repository_close(store->dataset.repository);
     repository_close(store->reader);
@@ -84,11 +104,28 @@ void store_close(struct store *store)
     free(store);
 }
 
+static uint64_t disk_bytes(struct store *store)
+{
+    return store->upkeep ? upkeep_bytes(store->upkeep) : 0;
+}
+
+/* Whether the quota of the disk is used up; says so. */
+static bool is_full(struct store *store)
+{
+    uint64_t bytes = disk_bytes(store);
+    bool full = store->disk_quota && bytes > store->disk_quota;
+    if (full)
+        problems_set(store->problems, PROBLEM_DISK,
+                     "the repository takes more than disk_quota: raise it, or make room");
+    else
+        problems_clear(store->problems, PROBLEM_DISK);
+    return full;
+}
+
 void store_problems(struct store *store, store_problem tell, void *context)
 {
-    struct store_error reason;
-    if (writer_failed(store->writer, &reason))
-        tell(context, false, reason.message);
+    (void)is_full(store);
+    problems_tell(store->problems, tell, context);
 }
 
 struct first_problem {
@@ -114,8 +151,11 @@ bool store_unready(struct store *store, struct store_error *reason)
 
 void store_figures(struct store *store, struct store_figures *figures)
 {
-    (void)store;
-    *figures = (struct store_figures){0};
+    const struct sync *sync = writer_sync(store->writer);
+    *figures = (struct store_figures){.commits = writer_commits(store->writer),
+                                      .disk_bytes = disk_bytes(store)};
+    if (sync)
+        sync_figures(sync, figures);
 }
 
 static void learn_commit(struct store *store, struct run_state *state, uint64_t accepted)
@@ -157,18 +197,26 @@ static void complete(struct store *store, struct run_state *state, uint64_t acce
         learn_digest(store, state);
 }
 
+/* NULL: nothing is parked. */
+static struct park *find_park(struct store *store)
+{
+    struct sync *sync = writer_sync(store->writer);
+    return sync ? sync_park(sync) : NULL;
+}
+
 bool store_find(struct store *store, const char *run_id, const char *digest,
                 struct run_state *state)
 {
     uint64_t accepted = 0;
-    if (!catalogue_find(store->catalogue, run_id, state, &accepted))
-        return false;
-    complete(store, state, accepted);
-    const char *own = *state->submitted_digest ? state->submitted_digest : state->digest;
-    if (!digest || !strcmp(digest, own))
-        return true;
-    run_state_free(state);
-    return false;
+    struct park *park = find_park(store);
+    if (catalogue_find(store->catalogue, run_id, state, &accepted)) {
+        complete(store, state, accepted);
+        const char *own = *state->submitted_digest ? state->submitted_digest : state->digest;
+        if (!digest || !strcmp(digest, own))
+            return true;
+        run_state_free(state);
+    }
+    return park && park_find(park, run_id, digest, state, NULL);
 }
 
 void run_state_free(struct run_state *state)
@@ -181,6 +229,15 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
                        const char *submitted_digest, const char nonce_sha256[SHA256_HEX + 1],
                        struct run_state *state)
 {
+    const struct sync *sync = writer_sync(store->writer);
+    struct park *park = find_park(store);
+    if ((sync && !sync_is_open(sync)) || store->read_only || is_full(store))
+        return CLAIM_CLOSED;
+    if (park && park_find(park, run_id, submitted_digest, state, NULL)) {
+        if (state->status == RUN_DECLINED)
+            return CLAIM_DECLINED;
+        run_state_free(state);
+    }
     enum claim claim = catalogue_claim(store->catalogue, run_id, path, submitted_digest,
                                        nonce_sha256, files_wall_ms(), state);
     if (claim == CLAIM_DUPLICATE) { /* with what only store_find knows */
@@ -213,32 +270,74 @@ void store_commit(struct store *store, const struct change *change, change_done 
 
 bool store_join(struct store *store, const char *run_id, change_done done, void *context)
 {
-    return catalogue_join(store->catalogue, run_id, done, context);
+    bool durable;
+    struct change_result queued = {.outcome = CHANGE_QUEUED, .more = true, .away = true};
+    struct run_state state;
+    if (!catalogue_join(store->catalogue, run_id, done, context, &durable))
+        return false;
+    if (durable && store_find(store, run_id, NULL, &state)) { /* it became so meanwhile */
+        memcpy(queued.submitted_digest, state.submitted_digest, sizeof queued.submitted_digest);
+        run_state_free(&state);
+        done(context, &queued);
+    }
+    return true;
 }
 
-bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
-                struct store_error *error)
+static bool read_blob(struct store *store, const git_oid *id, bool with_data,
+                      struct store_blob *blob, struct store_error *error)
 {
-    git_oid tip = writer_tip(store->writer), id;
     struct buffer bytes BUFFER_SCOPE = {0};
-    error_set(error, "%s", "");
-    pthread_mutex_lock(&store->read_mutex);
-    bool found = repository_find(store->reader, &tip, path, &id, error) == REPOSITORY_FOUND &&
-                 (!with_data || repository_read(store->reader, &id, &bytes, error));
-    pthread_mutex_unlock(&store->read_mutex);
-    if (!found)
-        return false;
     *blob = (struct store_blob){0};
-    git_oid_tostr(blob->id, sizeof blob->id, &id);
+    if (with_data && !repository_read(store->reader, id, &bytes, error))
+        return false;
+    git_oid_tostr(blob->id, sizeof blob->id, id);
     if (with_data)
         blob->data = buffer_take(&bytes, &blob->size);
     return true;
 }
 
+static bool read_at(struct store *store, const git_oid *tip, const char *path, bool with_data,
+                    struct store_blob *blob, struct store_error *error)
+{
+    git_oid id;
+    error_set(error, "%s", "");
+    if (git_oid_is_zero(tip)) {
+        const struct sync *sync = writer_sync(store->writer);
+        if (sync && !sync_is_open(sync))
+            error_set(error, "the remote has not been cloned yet");
+        return false;
+    }
+    pthread_mutex_lock(&store->read_mutex);
+    bool found = repository_find(store->reader, tip, path, &id, error) == REPOSITORY_FOUND &&
+                 read_blob(store, &id, with_data, blob, error);
+    pthread_mutex_unlock(&store->read_mutex);
+    return found;
+}
+
+bool store_read(struct store *store, const char *path, bool with_data, struct store_blob *blob,
+                struct store_error *error)
+{
+    git_oid tip = writer_tip(store->writer);
+    return read_at(store, &tip, path, with_data, blob, error);
+}
+
 bool store_read_run(struct store *store, const struct run_state *state, bool with_data,
                     struct store_blob *blob, struct store_error *error)
 {
-    return store_read(store, state->path, with_data, blob, error);
+    struct sync *sync = writer_sync(store->writer);
+    git_oid id;
+    if (sync && state->status == RUN_QUEUED) {
+        git_oid tip = sync_tip(sync);
+        return read_at(store, &tip, state->path, with_data, blob, error);
+    }
+    if (state->status != RUN_DECLINED && state->status != RUN_CONFLICT)
+        return store_read(store, state->path, with_data, blob, error);
+    if (!sync || !park_find(sync_park(sync), state->run_id, state->submitted_digest, NULL, &id))
+        return false;
+    pthread_mutex_lock(&store->read_mutex);
+    bool found = read_blob(store, &id, with_data, blob, error);
+    pthread_mutex_unlock(&store->read_mutex);
+    return found;
 }
 
 void store_blob_free(struct store_blob *blob)
@@ -264,6 +363,8 @@ bool store_list(struct store *store, const char *folder, store_name tell, void *
 {
     struct naming naming = {tell, context};
     git_oid tip = writer_tip(store->writer);
+    if (git_oid_is_zero(&tip))
+        return true;
     pthread_mutex_lock(&store->read_mutex);
     bool fine = repository_list(store->reader, &tip, folder, tell_name, &naming, NULL);
     pthread_mutex_unlock(&store->read_mutex);

@@ -45,7 +45,6 @@ struct store_remote {
     const char *url;
     const char *token;   /* empty: none */
     const char *ca_file; /* empty: the system's certificates */
-    const char *home;    /* a folder of our own for the git program */
     bool read_only;      /* followed, never pushed to: store_claim answers CLAIM_CLOSED */
     int64_t timeout_ms, poll_ms;
     int64_t pushes_per_minute; /* 0: any number */
@@ -54,7 +53,9 @@ struct store_remote {
 struct store_options {
     const char *path;                  /* bare repository; created when missing */
     const struct store_remote *remote; /* NULL: the repository is the dataset */
-    const struct store_file *files;    /* that the dataset shall hold */
+    const char *home; /* a folder of our own for the git program; NULL (without a remote): none, and
+                         nobody packs or measures the repository */
+    const struct store_file *files; /* that the dataset shall hold */
     size_t file_count;
     int64_t disk_quota; /* bytes of the repository, 0: any; past it claims are CLAIM_CLOSED */
     int64_t gc_days;    /* between two runs of `git gc`; 0: never */

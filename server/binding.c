@@ -1,6 +1,5 @@
 #include "server/binding.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -39,4 +38,20 @@ enum binding binding_of(const char *store)
         is_name(slash + 1, strlen(slash + 1)))
         return BINDING_HOSTED;
     return BINDING_LOCAL;
+}
+
+bool binding_needs_token(const char *store)
+{
+    enum binding binding = binding_of(store);
+    return binding == BINDING_HOSTED || (binding == BINDING_URL && !strncmp(store, "http", 4));
+}
+
+bool binding_has_password(const char *store)
+{
+    const char *host = strstr(store, "://");
+    if (!host)
+        return false;
+    host += 3;
+    const char *end = host + strcspn(host, "/"), *at = memchr(host, '@', (size_t)(end - host));
+    return at && memchr(host, ':', (size_t)(at - host));
 }

@@ -3,6 +3,8 @@
 #ifndef BENCHLEDGER_SERVER_BINDING_H
 #define BENCHLEDGER_SERVER_BINDING_H
 
+#include <stdbool.h>
+
 enum binding {
     BINDING_NONE,   /* empty: submit is closed */
     BINDING_LOCAL,  /* path of a bare repository */
@@ -10,6 +12,10 @@ enum binding {
     BINDING_URL,    /* any git URL, also user@host:path */
 };
 
+/* Whether it is a URL with a password in it, where a process list would show it. */
+bool binding_has_password(const char *store);
+/* Whether the git host of a store takes pushes only with a token. */
+bool binding_needs_token(const char *store);
 /* What could be a path and an owner/name is a path when it exists, ends in .git or begins with ./ */
 enum binding binding_of(const char *store);
 

@@ -107,47 +107,104 @@ static bool load_keys(struct key_room *room, const struct config *config)
            load_receipt_key(room, config->receipt_key_file);
 }
 
+static bool is_remote(const struct config *config)
+{
+    enum binding binding = binding_of(config->store);
+    return binding == BINDING_HOSTED || binding == BINDING_URL;
+}
+
+/* Without a token such a store can be read and no more. */
+static bool is_read_only(const struct config *config)
+{
+    return binding_needs_token(config->store) && !*config->github_token;
+}
+
 static bool check_store(const struct config *config)
 {
-    switch (binding_of(config->store)) {
-    case BINDING_NONE:
-    case BINDING_LOCAL:
+    if (!is_remote(config))
         return true;
-    case BINDING_HOSTED:
-        fprintf(
-            stderr,
-            "benchledger: store: %s names a repository on a git host; this version serves local "
-            "stores. For a folder of that name write ./%s\n",
-            config->store, config->store);
-        return false;
-    case BINDING_URL:
-        return complain("store", "this is a git URL; this version serves local stores only");
+    if (binding_has_password(config->store))
+        return complain("store", "the URL has a password in it: give the token by "
+                                 "BENCH_GITHUB_TOKEN or github_token_file");
+    if (!is_read_only(config) && !*config->nonce_secret)
+        return complain("nonce_secret", "a remote store needs one: set BENCH_NONCE_SECRET to 32 "
+                                        "random bytes or more");
+    return true;
+}
+
+/* What the store has to say goes to the log. */
+static void tell_log(void *context, enum store_level level, const char *message)
+{
+    static const enum log_level levels[] = {
+        [STORE_ERROR] = LOG_ERROR, [STORE_WARNING] = LOG_WARN, [STORE_INFO] = LOG_INFO};
+    (void)context;
+    log_event(levels[level], "store", LOG_FIELDS({"said", message}));
+}
+
+/* The store's options and the texts that they point to. */
+struct store_room {
+    struct arena arena;
+    struct store_remote remote;
+    struct store_options options;
+};
+
+static void describe_remote(const struct config *config, struct store_room *room)
+{
+    const struct limits *limits = &config->limits;
+    const char *url = config->store;
+    if (binding_of(url) == BINDING_HOSTED) {
+        size_t size = strlen(config->git_host);
+        while (size && config->git_host[size - 1] == '/')
+            size--;
+        url = arena_format(&room->arena, "%.*s/%s.git", (int)size, config->git_host, url);
     }
-    return false;
+    room->remote = (struct store_remote){
+        .url = url,
+        .token = config->github_token,
+        .ca_file = config->git_ca_file,
+        .read_only = is_read_only(config),
+        .timeout_ms = limits->remote_timeout_ms,
+        .poll_ms = limits->remote_poll_ms,
+        .pushes_per_minute = limits->pushes_per_minute,
+    };
+    room->options.remote = &room->remote;
+    room->options.path = arena_format(&room->arena, "%s/mirror.git", config->state_dir);
 }
 
 static bool open_store(struct service *service)
 {
     const struct config *config = service->config;
+    struct store_room room = {.options = {
+                                  .path = config->store,
+                                  .author_name = config->author_name,
+                                  .author_email = config->author_email,
+                                  .licence = config->licence,
+                                  .summary_limit = (size_t)config->summary_limit,
+                                  .queue_limit = (size_t)config->limits.queue_limit,
+                                  .listener = boardview_listener(service->board),
+                                  .disk_quota = config->limits.disk_quota,
+                                  .gc_days = config->limits.gc_days,
+                                  .tell = tell_log,
+                              }};
     if (!*config->store) {
         log_event(LOG_WARN, "no store is configured: submissions are refused", NULL);
         return true;
     }
-    struct store_options options = {
-        .path = config->store,
-        .author_name = config->author_name,
-        .author_email = config->author_email,
-        .licence = config->licence,
-        .summary_limit = (size_t)config->summary_limit,
-        .queue_limit = (size_t)config->limits.queue_limit,
-        .listener = boardview_listener(service->board),
-        .files = &service->receipt_file.file,
-        .file_count = service->receipts != NULL,
-    };
-    if (service->receipts)
+    if (service->receipts) {
         ring_file(service->receipts, &service->receipt_file);
+        room.options.files = &service->receipt_file.file;
+        room.options.file_count = 1;
+    }
+    if (is_remote(config))
+        describe_remote(config, &room);
+    if (room.remote.read_only)
+        log_event(LOG_WARN, "no token: the dataset is read, submissions are refused", NULL);
+    room.options.home = arena_format(&room.arena, "%s/home", config->state_dir);
     struct store_error error = {0};
-    return store_open(&options, &service->store, &error) || complain("store", error.message);
+    bool fine =
+        store_open(&room.options, &service->store, &error) || complain("store", error.message);
+    arena_free(&room.arena);
+    return fine;
 }
 
 static struct shared_options shared_options(const struct service *service)
@@ -221,7 +278,9 @@ static void fill(struct service *service)
     const int64_t rates[RATE_CLASSES] = {
         [RATE_SUBMIT] = limits->rate_limit, [RATE_VALIDATE] = limits->validate_rate_limit};
     bool local = binding_of(config->store) == BINDING_LOCAL;
-    service->board = boardview_new(config->board_protocols, NULL);
+    bool hosted = binding_of(config->store) == BINDING_HOSTED;
+    service->unbound = !*config->store || is_read_only(config);
+    service->board = boardview_new(config->board_protocols, hosted ? config->store : NULL);
     service->files = shelf_new((size_t)limits->cache_bytes);
     service->handovers = handovers_new(service);
     service->judgements = shelf_new(JUDGEMENT_BYTES);

@@ -29,7 +29,8 @@ struct budgets {
 
 struct service {
     const struct config *config;
-    struct store *store; /* NULL: unbound, submit is closed */
+    struct store *store; /* NULL: none */
+    bool unbound;        /* submit is closed, whether there is a store to read or not */
     struct boardview *board;
     struct shelf *files; /* by blob id */
     struct handovers *handovers;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "github/change/table.h"
+#include "github/repository/files.h"
 #include "validator/arena.h"
 
 enum { SWEEP_LEAST = 1024 };
@@ -21,6 +22,7 @@ struct claim_record {
     char *flags; /* this and what follows: once the change is queued */
     char digest[SHA256_HEX + 1], at[32];
     int rules;
+    bool durable; /* in the repository here */
 };
 
 struct run_record {
@@ -345,6 +347,7 @@ static enum run_status status_of_path(const char *path)
 
 static void describe_claim(const struct claim_record *claim, struct run_state *state)
 {
+    state->durable = claim->durable;
     set_fixed(state->path, sizeof state->path, claim->path, strlen(claim->path));
     memcpy(state->submitted_digest, claim->submitted_digest, sizeof state->submitted_digest);
     memcpy(state->digest, claim->digest, sizeof state->digest);
@@ -356,7 +359,7 @@ static void describe_claim(const struct claim_record *claim, struct run_state *s
 
 static void describe(const struct run_record *run, struct run_state *state)
 {
-    *state = (struct run_state){.status = RUN_QUEUED};
+    *state = (struct run_state){.status = RUN_QUEUED, .durable = run->held};
     set_fixed(state->run_id, sizeof state->run_id, run->run_id, strlen(run->run_id));
     if (!run->held) {
         describe_claim(run->claim, state);
@@ -393,6 +396,22 @@ static struct claim_record *new_claim(const char *path, const char *submitted, c
     return claim;
 }
 
+static struct run_record *claim_run(struct catalogue *catalogue, const char *run_id,
+                                    const char *path, const char *submitted, const char *sha256,
+                                    double now_ms)
+{
+    struct run_record *run = need_run(catalogue, run_id, strlen(run_id));
+    set_text(&run->run_id, run_id, strlen(run_id));
+    run->claim = new_claim(path, submitted, sha256);
+    if (*sha256) {
+        struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
+        table_run_key(run_id, strlen(run_id), nonce->run_key);
+        set_fixed(nonce->submitted_digest, sizeof nonce->submitted_digest, submitted,
+                  strlen(submitted));
+    }
+    return run;
+}
+
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
                            struct run_state *state)
@@ -412,38 +431,71 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
         result = CLAIM_DUPLICATE;
         describe(run, state);
     } else {
-        run = need_run(catalogue, run_id, strlen(run_id));
-        set_text(&run->run_id, run_id, strlen(run_id));
-        run->claim = new_claim(path, submitted_digest, nonce_sha256);
-        if (*nonce_sha256) {
-            nonce = need_nonce(catalogue, nonce_sha256, now_ms);
-            table_run_key(run_id, strlen(run_id), nonce->run_key);
-            set_fixed(nonce->submitted_digest, sizeof nonce->submitted_digest, submitted_digest,
-                      strlen(submitted_digest));
-        }
+        claim_run(catalogue, run_id, path, submitted_digest, nonce_sha256, now_ms);
     }
     pthread_mutex_unlock(&catalogue->mutex);
     return result;
 }
 
-void catalogue_queued(struct catalogue *catalogue, const struct change *change)
+static void fill_claim(struct claim_record *claim, const struct change *change)
 {
     const char *digest = or_empty(change->digest), *at = or_empty(change->at);
     const char *flags = change->flags ? change->flags : "[]";
+    set_fixed(claim->digest, sizeof claim->digest, digest, strlen(digest));
+    set_fixed(claim->at, sizeof claim->at, at, strlen(at));
+    set_text(&claim->flags, flags, strlen(flags));
+    claim->rules = change->rules;
+}
+
+void catalogue_queued(struct catalogue *catalogue, const struct change *change)
+{
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = find_run(catalogue, change->run_id);
-    if (run && run->claim) {
-        struct claim_record *claim = run->claim;
-        set_fixed(claim->digest, sizeof claim->digest, digest, strlen(digest));
-        set_fixed(claim->at, sizeof claim->at, at, strlen(at));
-        set_text(&claim->flags, flags, strlen(flags));
-        claim->rules = change->rules;
-    }
+    if (run && run->claim)
+        fill_claim(run->claim, change);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *run_id)
+{
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id->text, run_id->size, key);
+    pthread_mutex_lock(&catalogue->mutex);
+    const struct run_record *run = (struct run_record *)table_find(&catalogue->runs, key);
+    bool claimed = run && run->claim;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return claimed;
+}
+
+void catalogue_reclaim(struct catalogue *catalogue, const struct change *change)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, change->run_id);
+    if (!run || !run->claim)
+        run = claim_run(catalogue, change->run_id, change->path, or_empty(change->submitted_digest),
+                        or_empty(change->nonce_sha256), files_wall_ms());
+    fill_claim(run->claim, change);
+    run->claim->durable = true;
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+struct waiters *catalogue_durable(struct catalogue *catalogue, const char *run_id)
+{
+    struct waiters *waiters = NULL;
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    if (run && run->claim) {
+        run->claim->durable = true;
+        if (run->claim->waiters)
+            waiters =
+                memcpy(memory_grow(NULL, sizeof *waiters), run->claim->waiters, sizeof *waiters);
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+    return waiters;
+}
+
 bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done done,
-                    void *context)
+                    void *context, bool *durable)
 {
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = find_run(catalogue, run_id);
@@ -453,6 +505,7 @@ bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done
         claim->waiters->count = 0;
     }
     bool joined = claim && claim->waiters->count < JOIN_MAX;
+    *durable = claim && claim->durable;
     if (joined)
         claim->waiters->list[claim->waiters->count++] = (struct waiter){done, context};
     pthread_mutex_unlock(&catalogue->mutex);
@@ -473,6 +526,8 @@ struct waiters *catalogue_end_claim(struct catalogue *catalogue, const char *run
         /* One that the ledger spent meanwhile has an expiry and stays spent. */
         if (nonce && !spent && nonce->expires_ms <= 0)
             table_remove(&catalogue->nonces, &nonce->item);
+        else if (nonce && nonce->expires_ms <= 0)
+            nonce->expires_ms = files_wall_ms() + CATALOGUE_NONCE_MS;
         waiters = claim->waiters;
         claim->waiters = NULL;
         free_claim(claim);

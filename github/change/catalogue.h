@@ -44,13 +44,22 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
                            struct run_state *state);
+/* Whether the run is in flight or queued. */
+bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *run_id);
+/* Claims a run that was queued before the last start, and its nonce. */
+void catalogue_reclaim(struct catalogue *catalogue, const struct change *change);
+/* A claimed run is in the repository here. Returns a copy of those who joined it, for the caller to
+ * tell and free; NULL when nobody did. */
+struct waiters *catalogue_durable(struct catalogue *catalogue, const char *run_id)
+    __attribute__((warn_unused_result));
 /* What a claimed run is to become, for those who ask meanwhile. */
 void catalogue_queued(struct catalogue *catalogue, const struct change *change);
-/* Adds a waiter to a claim. False when there is no claim, or JOIN_MAX wait already. */
+/* Adds a waiter to a claim; DURABLE: the run is in the repository already. False when there is no
+ * claim, or JOIN_MAX wait already. */
 bool catalogue_join(struct catalogue *catalogue, const char *run_id, change_done done,
-                    void *context);
+                    void *context, bool *durable);
 /* Ends a claim: the run came to nothing (SPENT false: the nonce is given back), or the dataset
- * holds it. Returns those who joined it, for the caller to tell; NULL when nobody did. */
+ * holds it or has refused it. Returns those who joined it, for the caller to tell; NULL when nobody did. */
 struct waiters *catalogue_end_claim(struct catalogue *catalogue, const char *run_id, bool spent)
     __attribute__((warn_unused_result));
 

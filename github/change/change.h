@@ -5,6 +5,8 @@
 #ifndef BENCHLEDGER_GITHUB_CHANGE_CHANGE_H
 #define BENCHLEDGER_GITHUB_CHANGE_CHANGE_H
 
+#include <git2.h>
+
 #include "github/change/ledger.h"
 #include "github/store.h"
 
@@ -25,6 +27,8 @@ struct pending {
     change_done done;
     void *context;
     struct waiters *waiters; /* from the claim, once it has ended; may be NULL */
+    bool stored;             /* the file is in the repository already, as BLOB; no bytes then */
+    git_oid blob;
     struct change_result result;
 };
 

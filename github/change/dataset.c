@@ -12,18 +12,21 @@
 /* Somebody who moves the tip faster than we can commit is not met in practice. */
 enum { APPLY_TRIES = 20, UNREADABLE_MS = 30000 };
 
-static void tell_all(const struct dataset *dataset, const struct index_entry *entry)
+/* What has to be read of a tip. */
+struct reading {
+    git_oid commit, root, ledger_tree, index_tree;
+    bool whole; /* history was rewritten, or we are in doubt: ledger and index from the start on */
+    bool ledger, index;
+};
+
+static void take_entry(void *context, const struct index_entry *entry)
 {
+    const struct dataset *dataset = context;
     if (entry->path && entry->path->type == JS_STRING)
         catalogue_listed(dataset->catalogue, entry->run_id->text, entry->run_id->size,
                          entry->path->text, entry->path->size);
     if (dataset->listener.entry)
         dataset->listener.entry(dataset->listener.context, entry->json, entry->size);
-}
-
-static void take_entry(void *context, const struct index_entry *entry)
-{
-    tell_all(context, entry);
 }
 
 /* Runs that no index lists: one of our own would hide them for good. */
@@ -43,14 +46,21 @@ static bool check_unlisted(struct dataset *dataset, const git_oid *commit,
     return true;
 }
 
-/* False also when there is none where there should be one. TELL NULL: only looks whether it is
+/* False also when there is none where there should be one. Without TELL: only looks whether it is
  * whole. */
-static bool read_index(struct dataset *dataset, const git_oid *commit, index_tell tell,
-                       struct index **index, struct store_error *error)
+static bool read_index(struct dataset *dataset, const struct reading *reading,
+                       void (*whole)(void *context), index_tell tell, struct index **index,
+                       struct store_error *error)
 {
+    const git_oid *commit = &reading->commit;
     struct source source = source_commit(dataset->repository, commit);
+    struct index_loading loading = {.summary_limit = dataset->summary_limit,
+                                    .known = reading->whole ? NULL : dataset->index,
+                                    .whole = whole,
+                                    .tell = tell,
+                                    .context = dataset};
     *index = NULL;
-    if (!load_index(&source, dataset->summary_limit, tell, dataset, index, error) ||
+    if (!load_index(&source, &loading, index, error) ||
         (!*index && !check_unlisted(dataset, commit, error)))
         return false;
     if (!*index)
@@ -63,13 +73,18 @@ struct ledger_reading {
     struct ledger *ledger;
     ledger_tell tell;
     double now_ms;
+    bool start; /* all of it, nobody knew any yet */
     struct store_error *error;
 };
 
 static void take_line(void *context, const struct ledger_line *line)
 {
     const struct ledger_reading *reading = context;
-    catalogue_line(reading->dataset->catalogue, line, reading->now_ms);
+    struct dataset *dataset = reading->dataset;
+    if (!reading->start && line->known && line->nonce_sha256 && js_equals(line->event, "accept") &&
+        !catalogue_is_claimed(dataset->catalogue, line->run_id))
+        dataset->foreign++;
+    catalogue_line(dataset->catalogue, line, reading->now_ms);
 }
 
 static bool read_day(void *context, const char *path, const git_oid *blob)
@@ -86,9 +101,9 @@ static bool read_day(void *context, const char *path, const git_oid *blob)
 }
 
 static bool read_days(struct dataset *dataset, const git_oid *commit, struct ledger *ledger,
-                      ledger_tell tell, struct store_error *error)
+                      ledger_tell tell, bool start, struct store_error *error)
 {
-    struct ledger_reading reading = {dataset, ledger, tell, files_wall_ms(), error};
+    struct ledger_reading reading = {dataset, ledger, tell, files_wall_ms(), start, error};
     return repository_list(dataset->repository, commit, "ledger", read_day, &reading, error);
 }
 
@@ -108,13 +123,6 @@ static bool ledger_goes_on(struct dataset *dataset, const git_oid *commit, bool 
                ledger_begins(&dataset->ledger, buffer_string(&bytes), bytes.size);
     return found != REPOSITORY_FAULT;
 }
-
-/* What has to be read of a tip. */
-struct reading {
-    git_oid commit, root, ledger_tree, index_tree;
-    bool whole; /* history was rewritten, or we are in doubt: ledger and index from the start on */
-    bool ledger, index;
-};
 
 static bool folder_id(struct dataset *dataset, const git_oid *commit, const char *path, git_oid *id,
                       struct store_error *error)
@@ -154,46 +162,61 @@ static bool check_tip(struct dataset *dataset, const struct reading *reading,
         ledger_begin(&ledger);
         if (!reading->whole)
             ledger_copy(&ledger, &dataset->ledger);
-        fine = read_days(dataset, &reading->commit, &ledger, NULL, error);
+        fine = read_days(dataset, &reading->commit, &ledger, NULL, false, error);
         ledger_free(&ledger);
     }
     if (fine && reading->index) {
         struct index *index = NULL;
-        fine = read_index(dataset, &reading->commit, NULL, &index, error);
+        fine = read_index(dataset, reading, NULL, NULL, &index, error);
         index_free(index);
     }
     return fine;
 }
 
-static bool take_index(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+/* Not only more entries: all of them are told again. */
+static void retell(void *context)
+{
+    struct dataset *dataset = context;
+    const struct store_listener *listener = &dataset->listener;
+    if (listener->reset)
+        listener->reset(listener->context);
+    if (!dataset->retelling)
+        catalogue_retell(dataset->catalogue, true);
+    dataset->retelling = true;
+}
+
+static bool take_index(struct dataset *dataset, const struct reading *reading,
+                       struct store_error *error)
 {
     const struct store_listener *listener = &dataset->listener;
     struct index *index = NULL;
-    if (listener->reset)
-        listener->reset(listener->context);
-    if (!read_index(dataset, commit, take_entry, &index, error))
+    bool fine = dataset->silent ? read_index(dataset, reading, NULL, NULL, &index, error)
+                                : read_index(dataset, reading, retell, take_entry, &index, error);
+    if (!fine)
         return false;
     index_free(dataset->index);
     dataset->index = index;
-    if (listener->settled)
+    if (listener->settled && !dataset->silent)
         listener->settled(listener->context);
     return true;
 }
 
-static bool take_tip(struct dataset *dataset, const struct reading *reading,
+static bool take_tip(struct dataset *dataset, const struct reading *reading, bool start,
                      struct store_error *error)
 {
+    dataset->retelling = reading->whole && !dataset->silent;
     if (reading->whole) {
         ledger_free(&dataset->ledger);
         ledger_begin(&dataset->ledger);
     }
-    if (reading->index)
-        catalogue_retell(dataset->catalogue, !reading->whole);
-    if ((reading->ledger &&
-         !read_days(dataset, &reading->commit, &dataset->ledger, take_line, error)) ||
-        (reading->index && !take_index(dataset, &reading->commit, error)))
+    if (dataset->retelling)
+        catalogue_retell(dataset->catalogue, false);
+    if (reading->ledger && !read_days(dataset, &reading->commit, &dataset->ledger,
+                                      dataset->silent ? NULL : take_line, start, error))
         return false;
-    if (reading->index)
+    if (reading->index && !take_index(dataset, reading, error))
+        return false;
+    if (dataset->retelling)
         catalogue_told(dataset->catalogue);
     dataset->ledger_tree = reading->ledger_tree;
     dataset->index_tree = reading->index_tree;
@@ -211,8 +234,20 @@ static bool read_tip(struct dataset *dataset, const git_oid *commit, bool start,
     if (!compare_tip(dataset, commit, &reading, error) ||
         (!start && !check_tip(dataset, &reading, error)))
         return false;
-    dataset->stale = !take_tip(dataset, &reading, error);
+    dataset->stale = !take_tip(dataset, &reading, start, error);
     return !dataset->stale;
+}
+
+/* Where what is followed points to; no commit at all only where that may be. */
+static bool find_tip(struct dataset *dataset, git_oid *tip, struct store_error *error)
+{
+    if (!dataset->reference)
+        return repository_tip(dataset->repository, tip, error);
+    enum repository_found found =
+        repository_reference(dataset->repository, dataset->reference, tip, error);
+    if (found == REPOSITORY_ABSENT)
+        memset(tip, 0, sizeof *tip);
+    return found != REPOSITORY_FAULT;
 }
 
 bool dataset_open(struct dataset *dataset, struct store_error *error)
@@ -220,7 +255,27 @@ bool dataset_open(struct dataset *dataset, struct store_error *error)
     git_oid tip;
     ledger_begin(&dataset->ledger);
     dataset->stale = true;
-    return repository_tip(dataset->repository, &tip, error) && read_tip(dataset, &tip, true, error);
+    if (!find_tip(dataset, &tip, error))
+        return false;
+    if (!git_oid_is_zero(&tip))
+        return read_tip(dataset, &tip, true, error);
+    dataset->index = index_new(dataset->summary_limit);
+    dataset->stale = false;
+    return true;
+}
+
+void dataset_start_at(struct dataset *dataset, const struct dataset *landed)
+{
+    ledger_free(&dataset->ledger);
+    ledger_begin(&dataset->ledger);
+    ledger_copy(&dataset->ledger, &landed->ledger);
+    index_free(dataset->index);
+    dataset->index = index_copy(landed->index);
+    dataset->tip = landed->tip;
+    dataset->root = landed->root;
+    dataset->ledger_tree = landed->ledger_tree;
+    dataset->index_tree = landed->index_tree;
+    dataset->stale = landed->stale;
 }
 
 void dataset_close(struct dataset *dataset)
@@ -233,8 +288,12 @@ void dataset_close(struct dataset *dataset)
 bool dataset_refresh(struct dataset *dataset, struct store_error *error)
 {
     git_oid tip;
-    if (!repository_tip(dataset->repository, &tip, error))
-        return false;
+    return find_tip(dataset, &tip, error) && dataset_follow(dataset, &tip, error);
+}
+
+bool dataset_follow(struct dataset *dataset, const git_oid *commit, struct store_error *error)
+{
+    git_oid tip = *commit;
     if (git_oid_equal(&tip, &dataset->tip) && !dataset->stale)
         return true;
     /* What a commit holds does not get better by being read every second; the disk might. */
@@ -297,7 +356,8 @@ static size_t missing_files(struct dataset *dataset, struct repository_file *fil
         git_oid blob;
         if (tree_find(dataset->repository, &dataset->root, file->path, &blob, NULL) ==
             REPOSITORY_ABSENT)
-            files[used++] = (struct repository_file){file->path, file->bytes, file->size};
+            files[used++] = (struct repository_file){
+                .path = file->path, .bytes = file->bytes, .size = file->size};
     }
     return used;
 }
@@ -314,16 +374,19 @@ static size_t collect_files(struct dataset *dataset, const struct pending *batch
     used = missing_files(dataset, *files);
     for (const struct pending *item = batch; item; item = item->next)
         if (item->result.outcome == CHANGE_COMMITTED)
-            (*files)[used++] = (struct repository_file){item->change.path, item->change.bytes,
-                                                        item->change.bytes_size};
+            (*files)[used++] = (struct repository_file){.path = item->change.path,
+                                                        .bytes = item->change.bytes,
+                                                        .size = item->change.bytes_size,
+                                                        .blob = item->stored ? &item->blob : NULL};
     char path[LEDGER_PATH_MAX];
     const char *bytes;
     size_t size;
     for (size_t i = 0; used < room && ledger_changed(&dataset->ledger, i, path, &bytes, &size); i++)
-        (*files)[used++] =
-            (struct repository_file){arena_copy(arena, path, strlen(path)), bytes, size};
+        (*files)[used++] = (struct repository_file){
+            .path = arena_copy(arena, path, strlen(path)), .bytes = bytes, .size = size};
     for (size_t i = 0; i < index_count; i++)
-        (*files)[used++] = (struct repository_file){index[i].path, index[i].bytes, index[i].size};
+        (*files)[used++] = (struct repository_file){
+            .path = index[i].path, .bytes = index[i].bytes, .size = index[i].size};
     return used;
 }
 
@@ -346,14 +409,31 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
     for (struct pending *item = batch; item; item = item->next) {
         if (item->result.outcome != CHANGE_COMMITTED)
             continue;
+        memcpy(item->result.commit, hex, sizeof hex);
+        if (dataset->silent)
+            continue;
         struct ledger_event event = change_event(&item->change);
         catalogue_event(dataset->catalogue, &event, item->result.seq, hex, now);
-        memcpy(item->result.commit, hex, sizeof hex);
         if (listener->entry)
             listener->entry(listener->context, item->change.entry, item->change.entry_size);
     }
-    if (listener->settled)
+    if (listener->settled && !dataset->silent)
         listener->settled(listener->context);
+}
+
+static enum repository_result write_batch(struct dataset *dataset, const struct pending *batch,
+                                          const struct repository_file *files, size_t count,
+                                          git_oid *commit, struct store_error *error)
+{
+    struct buffer message BUFFER_SCOPE = {0};
+    batch_message(batch, &message);
+    if (!dataset->detached)
+        return repository_commit(dataset->repository, &dataset->tip, files, count, &dataset->author,
+                                 buffer_string(&message), commit, error);
+    return repository_write(dataset->repository, &dataset->tip, files, count, &dataset->author,
+                            buffer_string(&message), commit, error)
+               ? REPOSITORY_COMMITTED
+               : REPOSITORY_FAILED;
 }
 
 /* One try on the tip as it is now. */
@@ -361,9 +441,8 @@ static enum repository_result apply(struct dataset *dataset, struct pending *bat
                                     struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
-    struct buffer message BUFFER_SCOPE = {0};
     size_t count = 0;
-    if (!dataset_refresh(dataset, error))
+    if (!dataset->detached && !dataset_refresh(dataset, error))
         return REPOSITORY_FAILED;
     enum repository_result result = REPOSITORY_FAILED;
     if (append_batch(dataset, batch, &count, error)) {
@@ -371,10 +450,8 @@ static enum repository_result apply(struct dataset *dataset, struct pending *bat
             return REPOSITORY_COMMITTED; /* all duplicates */
         struct repository_file *files;
         size_t file_count = collect_files(dataset, batch, count, &arena, &files);
-        batch_message(batch, &message);
         git_oid commit;
-        result = repository_commit(dataset->repository, &dataset->tip, files, file_count,
-                                   &dataset->author, buffer_string(&message), &commit, error);
+        result = write_batch(dataset, batch, files, file_count, &commit, error);
         if (result == REPOSITORY_COMMITTED) {
             settle(dataset, batch, &commit);
             return result;
@@ -392,10 +469,5 @@ bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store
         result = apply(dataset, batch, error);
     if (result == REPOSITORY_MOVED)
         return error_set(error, "the tip of %s keeps moving", dataset->repository->path);
-    if (result == REPOSITORY_FAILED)
-        return false;
-    for (struct pending *item = batch; item; item = item->next)
-        item->waiters = catalogue_end_claim(dataset->catalogue, item->change.run_id,
-                                            item->result.outcome == CHANGE_COMMITTED);
-    return true;
+    return result == REPOSITORY_COMMITTED;
 }

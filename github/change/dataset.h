@@ -1,4 +1,7 @@
-/* What the writer knows of a dataset's tip, and how changes are applied to it (spec 03, "Commits").
+/* What is known of a dataset's tip, and how changes are applied to it (spec 03, "Commits").
+ *
+ * Beside a remote there are two of them: the landed one follows what the remote has and tells
+ * catalogue and listener; the silent one is ahead of it by what is pending, and takes the commits.
  *
  * Holds the end of the ledger and of the index in memory, so that a commit reads nothing that grows
  * with the archive. Only the writer thread uses it. */
@@ -21,6 +24,10 @@ struct dataset {
     struct catalogue *catalogue;
     struct repository_author author;
     struct store_listener listener;
+    const char *reference; /* that is followed; NULL: the branch. May be missing: a remote without
+                              any commit */
+    bool silent;           /* catalogue and listener hear nothing of it */
+    bool detached;         /* commits move no reference, and none is followed */
     size_t summary_limit;
     const struct store_file *files; /* that the dataset shall hold */
     size_t file_count;
@@ -30,6 +37,8 @@ struct dataset {
     struct ledger ledger;
     struct index *index;
     bool stale;         /* what we know may be half of something: all is read anew */
+    bool retelling;     /* while a tip is taken in: the catalogue hears of all runs again */
+    uint64_t foreign;   /* submissions that somebody else accepted, taken in since the start */
     git_oid unreadable; /* a tip that could not be taken in, when and why */
     double unreadable_ms;
     struct store_error unreadable_reason;
@@ -44,9 +53,15 @@ void dataset_close(struct dataset *dataset);
  * then stay at the tip that they knew, which no commit can be built on until this succeeds. */
 bool dataset_refresh(struct dataset *dataset, struct store_error *error);
 
-/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does not hold, applied again when the
- * tip moves. True: each result says committed or duplicate, the catalogue holds what was committed,
- * the claims have ended, and the listener has settled. False: nothing was written, claims stand. */
+/* The same for COMMIT, wherever references point. */
+bool dataset_follow(struct dataset *dataset, const git_oid *commit, struct store_error *error);
+/* Makes DATASET, silent, know what LANDED knows: pending changes are applied again on that. */
+void dataset_start_at(struct dataset *dataset, const struct dataset *landed);
+
+/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does
+ * not hold, applied again when the tip moves. True: each result says committed or duplicate, and
+ * unless the dataset is silent the catalogue holds what was committed and the listener has settled.
+ * False: nothing was written. Claims are the caller's in either case. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);
 
 #endif

@@ -174,6 +174,7 @@ static bool read_line(struct ledger *ledger, const char *text, size_t size, ledg
         .rules = typed(root, "rules", JS_NUMBER),
         .flags = typed(root, "flags", JS_ARRAY),
         .nonce_sha256 = typed(root, "nonceSha256", JS_STRING),
+        .by = typed(root, "by", JS_STRING),
     };
     line.known = is_known(line.event);
     if (line.known && !names_run(&line, problem))
@@ -233,7 +234,8 @@ static void write_member(struct js_writer *writer, const char *key, const char *
     js_write_text(writer, text);
 }
 
-/* Canonical JSON: the keys stand in the order of their UTF-16 code units. */
+/* Canonical JSON: the keys stand in the order of their UTF-16 code units. PREV NULL: no place in the
+ * chain. */
 static void write_line(const struct ledger_event *event, uint64_t seq, const char *prev,
                        struct buffer *out)
 {
@@ -253,10 +255,17 @@ static void write_line(const struct ledger_event *event, uint64_t seq, const cha
     js_write_key(&writer, "rules");
     js_write_number(&writer, event->rules);
     write_member(&writer, "runId", event->run_id);
-    js_write_key(&writer, "seq");
-    js_write_number(&writer, (double)seq);
+    if (prev) {
+        js_write_key(&writer, "seq");
+        js_write_number(&writer, (double)seq);
+    }
     write_member(&writer, "submittedDigest", event->submitted_digest);
     js_write_end(&writer, '}');
+}
+
+void ledger_print_event(const struct ledger_event *event, struct buffer *out)
+{
+    write_line(event, 0, NULL, out);
 }
 
 uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event)

@@ -35,7 +35,7 @@ struct ledger_line {
     bool known;
     const struct js_document *document;
     const struct js_value *at, *event, *run_id, *path, *digest, *submitted_digest, *rules, *flags,
-        *nonce_sha256;
+        *nonce_sha256, *by;
 };
 typedef void (*ledger_tell)(void *context, const struct ledger_line *line);
 
@@ -69,6 +69,8 @@ const char *ledger_day(const struct ledger *ledger);
 /* Whether PATH is `ledger/YYYY-MM-DD.jsonl`; DAY receives its day. */
 bool ledger_path_day(const char *path, char day[LEDGER_DAY + 1]);
 
+/* The event as canonical JSON, without a place in the chain. */
+void ledger_print_event(const struct ledger_event *event, struct buffer *out);
 /* Appends an event and returns its seq. The line goes to the newest day file, unless the event's
  * day is later. */
 uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event);

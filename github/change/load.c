@@ -1,11 +1,20 @@
 #include "github/change/load.h"
 
-static bool load_segments(const struct source *source, struct index *index, index_tell tell,
-                          void *context, struct store_error *error)
+static void tell_whole(const struct index_loading *loading)
+{
+    if (loading->whole)
+        loading->whole(loading->context);
+}
+
+static bool load_segments(const struct source *source, const struct index_loading *loading,
+                          struct index *index, struct store_error *error)
 {
     struct index_problem problem;
     struct buffer bytes BUFFER_SCOPE = {0};
-    for (size_t i = 0; i < index_segments(index); i++) {
+    size_t first = 0;
+    if (!loading->known || !index_continue(index, loading->known, &first))
+        tell_whole(loading);
+    for (size_t i = first; i < index_segments(index); i++) {
         char path[INDEX_PATH_MAX];
         index_segment_path(i, path);
         bytes.size = 0;
@@ -14,8 +23,8 @@ static bool load_segments(const struct source *source, struct index *index, inde
             return error_set(error, "the index is not whole: %s is missing", path);
         if (found == REPOSITORY_FAULT)
             return false;
-        if (!index_load_segment(index, i, buffer_string(&bytes), bytes.size, tell, context,
-                                &problem))
+        if (!index_load_segment(index, i, buffer_string(&bytes), bytes.size, loading->tell,
+                                loading->context, &problem))
             return error_set(error, "the index cannot be read: %s", problem.message);
     }
     bytes.size = 0;
@@ -40,8 +49,8 @@ static bool note_file(void *context, const char *path)
 }
 
 /* An older dataset has only a summary, a new one nothing. */
-static bool load_archive(const struct source *source, size_t summary_limit, index_tell tell,
-                         void *context, struct index **index, struct store_error *error)
+static bool load_archive(const struct source *source, const struct index_loading *loading,
+                         struct index **index, struct store_error *error)
 {
     bool segments = false;
     struct buffer bytes BUFFER_SCOPE = {0};
@@ -53,12 +62,14 @@ static bool load_archive(const struct source *source, size_t summary_limit, inde
     if (found != REPOSITORY_FOUND)
         return found == REPOSITORY_ABSENT;
     struct index_problem problem;
-    *index = index_new(summary_limit);
-    return index_load_archive(*index, buffer_string(&bytes), bytes.size, tell, context, &problem) ||
+    tell_whole(loading);
+    *index = index_new(loading->summary_limit);
+    return index_load_archive(*index, buffer_string(&bytes), bytes.size, loading->tell,
+                              loading->context, &problem) ||
            error_set(error, "the index cannot be read: %s", problem.message);
 }
 
-bool load_index(const struct source *source, size_t summary_limit, index_tell tell, void *context,
+bool load_index(const struct source *source, const struct index_loading *loading,
                 struct index **out, struct store_error *error)
 {
     struct buffer manifest BUFFER_SCOPE = {0};
@@ -66,14 +77,14 @@ bool load_index(const struct source *source, size_t summary_limit, index_tell te
     enum repository_found found = source_read(source, INDEX_MANIFEST_PATH, &manifest, error);
     bool fine = false;
     if (found == REPOSITORY_ABSENT) {
-        fine = load_archive(source, summary_limit, tell, context, &index, error);
+        fine = load_archive(source, loading, &index, error);
     } else if (found == REPOSITORY_FOUND) {
         struct index_problem problem;
-        index = index_new(summary_limit);
+        index = index_new(loading->summary_limit);
         fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
         if (!fine)
             error_set(error, "the index cannot be read: %s", problem.message);
-        fine = fine && load_segments(source, index, tell, context, error);
+        fine = fine && load_segments(source, loading, index, error);
     }
     if (!fine) {
         index_free(index);
@@ -81,4 +92,62 @@ bool load_index(const struct source *source, size_t summary_limit, index_tell te
     }
     *out = index;
     return true;
+}
+
+struct skipping {
+    size_t left;
+    index_tell tell;
+    void *context;
+};
+
+static void tell_after(void *context, const struct index_entry *entry)
+{
+    struct skipping *skipping = context;
+    if (skipping->left)
+        skipping->left--;
+    else
+        skipping->tell(skipping->context, entry);
+}
+
+/* Only the segments that hold any of them are read. */
+static bool tell_segments_after(const struct source *source, struct index *index, size_t skip,
+                                struct skipping *skipping, struct store_error *error)
+{
+    struct index_problem problem;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    for (size_t i = 0, before = 0; i < index_segments(index); i++) {
+        char path[INDEX_PATH_MAX];
+        size_t entries = index_segment_entries(index, i);
+        before += entries;
+        if (before <= skip)
+            continue;
+        skipping->left = skip > before - entries ? skip - (before - entries) : 0;
+        index_segment_path(i, path);
+        bytes.size = 0;
+        if (source_read(source, path, &bytes, error) != REPOSITORY_FOUND)
+            return error_set(error, "the index is not whole: %s is missing", path);
+        if (!index_load_segment(index, i, buffer_string(&bytes), bytes.size, tell_after, skipping,
+                                &problem))
+            return error_set(error, "the index cannot be read: %s", problem.message);
+    }
+    return true;
+}
+
+bool load_entries_after(const struct source *source, size_t skip, index_tell tell, void *context,
+                        struct store_error *error)
+{
+    struct skipping skipping = {skip, tell, context};
+    struct buffer manifest BUFFER_SCOPE = {0};
+    struct index_problem problem;
+    enum repository_found found = source_read(source, INDEX_MANIFEST_PATH, &manifest, error);
+    if (found != REPOSITORY_FOUND)
+        return found == REPOSITORY_ABSENT; /* a dataset without runs */
+    struct index *index = index_new(0);
+    bool fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
+    if (fine)
+        fine = tell_segments_after(source, index, skip, &skipping, error);
+    else
+        error_set(error, "the index cannot be read: %s", problem.message);
+    index_free(index);
+    return fine;
 }

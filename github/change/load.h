@@ -5,9 +5,20 @@
 #include "aggregate/index.h"
 #include "github/repository/source.h"
 
+/* What is read, and who hears of it. */
+struct index_loading {
+    size_t summary_limit;
+    const struct index *known;    /* a settled index that may be how this one began; NULL: none */
+    void (*whole)(void *context); /* it is not: all entries follow; may be NULL */
+    index_tell tell; /* hears of each entry, or of those that KNOWN does not hold; may be NULL */
+    void *context;
+};
 /* Loads the index that SOURCE holds; *INDEX is NULL afterwards when it holds none at all. False
- * when it cannot be read whole. TELL (may be NULL) hears of each entry meanwhile. */
-bool load_index(const struct source *source, size_t summary_limit, index_tell tell, void *context,
+ * when it cannot be read whole. */
+bool load_index(const struct source *source, const struct index_loading *loading,
                 struct index **index, struct store_error *error);
+/* Tells the entries of SOURCE's index but for the first SKIP. */
+bool load_entries_after(const struct source *source, size_t skip, index_tell tell, void *context,
+                        struct store_error *error);
 
 #endif

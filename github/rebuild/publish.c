@@ -16,8 +16,8 @@ static void add_file(struct publish_plan *plan, const char *path, const char *by
         plan->room = plan->room ? plan->room * 2 : 64;
         plan->files = memory_grow(plan->files, plan->room * sizeof *plan->files);
     }
-    plan->files[plan->count++] =
-        (struct repository_file){arena_copy(&plan->arena, path, strlen(path)), bytes, size};
+    plan->files[plan->count++] = (struct repository_file){
+        .path = arena_copy(&plan->arena, path, strlen(path)), .bytes = bytes, .size = size};
 }
 
 struct stale_search {

@@ -194,8 +194,10 @@ static void compare_present(struct rebuilding *work)
     struct index *present = NULL;
     struct store_error why;
     size_t dropped = work->result->dropped;
-    work->result->unreadable =
-        !load_index(&work->source, SIZE_MAX, take_entry, work, &present, &why);
+    work->result->unreadable = !load_index(
+        &work->source,
+        &(struct index_loading){.summary_limit = SIZE_MAX, .tell = take_entry, .context = work},
+        &present, &why);
     index_free(present);
     if (!work->result->unreadable)
         return;

@@ -26,16 +26,19 @@ static bool write_tree(struct repository *repository, const git_oid *baseline,
     struct tree_edit *edits = arena_clear_take(&arena, count, sizeof *edits);
     for (size_t i = 0; i < count; i++) {
         edits[i].path = files[i].path;
-        edits[i].remove = !files[i].bytes;
-        if (files[i].bytes && !loose_write(repository, GIT_OBJECT_BLOB, files[i].bytes,
-                                           files[i].size, LOOSE_DEFLATED, &edits[i].blob, error))
+        edits[i].remove = !files[i].bytes && !files[i].blob;
+        if (files[i].blob)
+            edits[i].blob = *files[i].blob;
+        if (files[i].bytes && !files[i].blob &&
+            !loose_write(repository, GIT_OBJECT_BLOB, files[i].bytes, files[i].size, LOOSE_DEFLATED,
+                         &edits[i].blob, error))
             return false;
     }
     return tree_update(repository, baseline, edits, count, tree, error);
 }
 
 /* git_commit_create wants its parent as an object. */
-static bool write_commit(struct repository *repository, git_commit *parent,
+static bool write_object(struct repository *repository, git_commit *parent,
                          const struct repository_file *files, size_t count,
                          const struct repository_author *author, const char *message,
                          git_oid *commit, struct store_error *error)
@@ -57,23 +60,23 @@ static bool write_commit(struct repository *repository, git_commit *parent,
     return fine && sync_object_folders(repository, error);
 }
 
-/* Moves the branch if it is still at PARENT; libgit2 compares under its own lock file. */
-static enum repository_result move_branch(struct repository *repository, const git_oid *parent,
-                                          const git_oid *commit, struct store_error *error)
+/* libgit2 compares under its own lock file. */
+enum repository_result repository_move(struct repository *repository, const char *name,
+                                       const git_oid *parent, const git_oid *commit,
+                                       struct store_error *error)
 {
     for (int i = 0; i < LOCKED_TRIES; i++) {
         git_reference *reference = NULL;
-        int failed =
-            parent ? git_reference_create_matching(&reference, repository->git, repository->branch,
-                                                   commit, 1, parent, NULL)
-                   : git_reference_create(&reference, repository->git, repository->branch, commit,
-                                          0, NULL);
+        int failed = parent
+                         ? git_reference_create_matching(&reference, repository->git, name, commit,
+                                                         1, parent, NULL)
+                         : git_reference_create(&reference, repository->git, name, commit, 0, NULL);
         git_reference_free(reference);
         if (!failed)
             return REPOSITORY_COMMITTED;
         if (failed == GIT_EMODIFIED || failed == GIT_EEXISTS || failed == GIT_ENOTFOUND)
             return REPOSITORY_MOVED;
-        error_git(error, "cannot move %s", repository->branch);
+        error_git(error, "cannot move %s", name);
         /* Another git writes, or was killed while it did. */
         if (failed != GIT_ELOCKED ||
             !lock_clear_stale(repository->path, LOCK_STALE_RUNNING_MS, error))
@@ -82,23 +85,30 @@ static enum repository_result move_branch(struct repository *repository, const g
     return REPOSITORY_FAILED;
 }
 
+bool repository_write(struct repository *repository, const git_oid *parent,
+                      const struct repository_file *files, size_t count,
+                      const struct repository_author *author, const char *message, git_oid *commit,
+                      struct store_error *error)
+{
+    git_commit *object = NULL;
+    if (parent && git_commit_lookup(&object, repository->git, parent))
+        return error_git(error, "cannot read a commit of %s", repository->path);
+    bool fine = write_object(repository, object, files, count, author, message, commit, error);
+    git_commit_free(object);
+    return fine;
+}
+
 enum repository_result repository_commit(struct repository *repository, const git_oid *parent,
                                          const struct repository_file *files, size_t count,
                                          const struct repository_author *author,
                                          const char *message, git_oid *commit,
                                          struct store_error *error)
 {
-    git_commit *object = NULL;
-    if (parent && git_commit_lookup(&object, repository->git, parent)) {
-        error_git(error, "cannot read the tip of %s", repository->path);
-        return REPOSITORY_FAILED;
-    }
     git_oid made;
-    bool fine = write_commit(repository, object, files, count, author, message, &made, error);
-    git_commit_free(object);
-    if (!fine)
+    if (!repository_write(repository, parent, files, count, author, message, &made, error))
         return REPOSITORY_FAILED;
-    enum repository_result result = move_branch(repository, parent, &made, error);
+    enum repository_result result =
+        repository_move(repository, repository->branch, parent, &made, error);
     if (result == REPOSITORY_COMMITTED)
         *commit = made;
     return result;

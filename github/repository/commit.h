@@ -5,11 +5,13 @@
 
 #include "github/repository/repository.h"
 
-/* A file of the next commit; BYTES NULL removes it. */
+/* A file of the next commit; BYTES NULL removes it, unless BLOB is what is there already under that
+ * id. */
 struct repository_file {
     const char *path;
     const char *bytes;
     size_t size;
+    const git_oid *blob;
 };
 enum repository_result {
     REPOSITORY_COMMITTED,
@@ -23,5 +25,15 @@ enum repository_result repository_commit(struct repository *repository, const gi
                                          const struct repository_author *author,
                                          const char *message, git_oid *commit,
                                          struct store_error *error);
+
+/* The two halves of it. The commit alone; PARENT may be NULL. */
+bool repository_write(struct repository *repository, const git_oid *parent,
+                      const struct repository_file *files, size_t count,
+                      const struct repository_author *author, const char *message, git_oid *commit,
+                      struct store_error *error);
+/* Moves REFERENCE (full name) to COMMIT if it still is at PARENT (NULL: if it is not there). */
+enum repository_result repository_move(struct repository *repository, const char *reference,
+                                       const git_oid *parent, const git_oid *commit,
+                                       struct store_error *error);
 
 #endif

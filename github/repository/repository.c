@@ -95,6 +95,37 @@ bool repository_tip(struct repository *repository, git_oid *commit, struct store
     return true;
 }
 
+enum repository_found repository_reference(struct repository *repository, const char *reference,
+                                           git_oid *commit, struct store_error *error)
+{
+    int failed = git_reference_name_to_id(commit, repository->git, reference);
+    if (!failed)
+        return REPOSITORY_FOUND;
+    if (failed == GIT_ENOTFOUND)
+        return REPOSITORY_ABSENT;
+    error_git(error, "cannot read %s of %s", reference, repository->path);
+    return REPOSITORY_FAULT;
+}
+
+bool repository_forget(struct repository *repository, const char *reference,
+                       struct store_error *error)
+{
+    int failed = git_reference_remove(repository->git, reference);
+    return !failed || failed == GIT_ENOTFOUND ||
+           error_git(error, "cannot remove %s of %s", reference, repository->path);
+}
+
+bool repository_turn(struct repository *repository, const char *branch, struct store_error *error)
+{
+    size_t size = strlen(branch) + 1;
+    if (size > sizeof repository->branch)
+        return error_set(error, "the name of a branch is too long");
+    if (git_repository_set_head(repository->git, branch))
+        return error_git(error, "cannot turn HEAD of %s to %s", repository->path, branch);
+    memcpy(repository->branch, branch, size);
+    return true;
+}
+
 bool repository_descends(struct repository *repository, const git_oid *commit,
                          const git_oid *earlier)
 {
@@ -334,8 +365,16 @@ static bool has_branches(struct repository *repository)
     return any;
 }
 
-/* The first commit of an empty repository; HEAD is turned to main, whatever the machine's default
- * is. */
+bool repository_begin(struct repository *repository, const struct repository_author *author,
+                      const char *licence, git_oid *commit, struct store_error *error)
+{
+    struct buffer readme BUFFER_SCOPE = {0};
+    write_readme(licence, &readme);
+    struct repository_file file = {.path = "README.md", .bytes = readme.data, .size = readme.size};
+    return repository_write(repository, NULL, &file, 1, author, "bench: begin the dataset", commit,
+                            error);
+}
+
 /* Counts an object for has_objects. */
 static int count_object(const git_oid *id, void *context)
 {
@@ -356,6 +395,8 @@ static bool has_objects(struct repository *repository)
     return ended != 0;
 }
 
+/* The first commit of an empty repository; HEAD is turned to main, whatever the machine's default
+ * is. */
 static bool begin_history(struct repository *repository, const struct repository_author *author,
                           const char *licence, struct store_error *error)
 {
@@ -375,17 +416,12 @@ static bool begin_history(struct repository *repository, const struct repository
             "commit with `git fsck --lost-found` and put it back with `git update-ref "
             "%s COMMIT`; an empty dataset is not begun over it",
             repository->path, repository->branch);
-    static const char main_branch[] = "refs/heads/main";
-    if (strcmp(repository->branch, main_branch)) {
-        if (git_repository_set_head(repository->git, main_branch))
-            return error_git(error, "cannot turn HEAD of %s to main", repository->path);
-        memcpy(repository->branch, main_branch, sizeof main_branch);
-    }
-    struct buffer readme BUFFER_SCOPE = {0};
-    write_readme(licence, &readme);
-    struct repository_file file = {"README.md", readme.data, readme.size};
-    return repository_commit(repository, NULL, &file, 1, author, "bench: begin the dataset",
-                             &commit, error) == REPOSITORY_COMMITTED;
+    if (strcmp(repository->branch, REPOSITORY_MAIN) &&
+        !repository_turn(repository, REPOSITORY_MAIN, error))
+        return false;
+    return repository_begin(repository, author, licence, &commit, error) &&
+           repository_move(repository, repository->branch, NULL, &commit, error) ==
+               REPOSITORY_COMMITTED;
 }
 
 /* Whether PATH is, or may become, a repository of ours: we never spread files over a folder that
@@ -397,8 +433,9 @@ static bool may_initialise(const char *path)
            access(arena_format(&arena, "%s/" LOCK_COMMIT, path), F_OK) == 0;
 }
 
-bool repository_prepare(const char *path, const struct repository_author *author,
-                        const char *licence, struct repository **out, struct store_error *error)
+/* AUTHOR NULL: no history is begun. */
+static bool prepare(const char *path, const struct repository_author *author, const char *licence,
+                    struct repository **out, struct store_error *error)
 {
     need_libgit2();
     struct repository *repository REPOSITORY_SCOPE = NULL;
@@ -421,13 +458,26 @@ bool repository_prepare(const char *path, const struct repository_author *author
         return false;
     assert(repository);
     if (!make_object_folders(repository->path, error) ||
-        !begin_history(repository, author, licence, error))
+        (author && !begin_history(repository, author, licence, error)))
         return false;
     if (!sync_everything(path, error))
         return false;
     *out = repository;
     repository = NULL;
     return true;
+}
+
+bool repository_prepare(const char *path, const struct repository_author *author,
+                        const char *licence, struct repository **repository,
+                        struct store_error *error)
+{
+    return prepare(path, author, licence, repository, error);
+}
+
+bool repository_prepare_mirror(const char *path, struct repository **repository,
+                               struct store_error *error)
+{
+    return prepare(path, NULL, NULL, repository, error);
 }
 
 bool repository_probe(struct repository *repository, struct store_error *error)

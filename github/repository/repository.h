@@ -14,6 +14,9 @@
 
 enum { DATASET_FORMAT_VERSION = 1, REPOSITORY_BRANCH_MAX = 256 };
 
+/* Of new and of empty repositories (spec 03, "Commits"). */
+#define REPOSITORY_MAIN "refs/heads/main"
+
 struct tree_cache;
 
 struct repository {
@@ -35,6 +38,12 @@ bool repository_open(const char *path, struct repository **repository, struct st
 bool repository_prepare(const char *path, const struct repository_author *author,
                         const char *licence, struct repository **repository,
                         struct store_error *error);
+/* The same for the mirror of a remote, which gets no commit of its own here. */
+bool repository_prepare_mirror(const char *path, struct repository **repository,
+                               struct store_error *error);
+/* The first commit of a dataset, its README; moves no reference. */
+bool repository_begin(struct repository *repository, const struct repository_author *author,
+                      const char *licence, git_oid *commit, struct store_error *error);
 /* NULL is fine. */
 void repository_close(struct repository *repository);
 void repository_closep(struct repository **repository);
@@ -44,6 +53,14 @@ enum repository_found { REPOSITORY_FAULT, REPOSITORY_ABSENT, REPOSITORY_FOUND };
 
 /* The commit at the tip. */
 bool repository_tip(struct repository *repository, git_oid *commit, struct store_error *error);
+/* What REFERENCE, a full name, points to. */
+enum repository_found repository_reference(struct repository *repository, const char *reference,
+                                           git_oid *commit, struct store_error *error);
+/* Removes REFERENCE; fine when it is not there. */
+bool repository_forget(struct repository *repository, const char *reference,
+                       struct store_error *error);
+/* Turns HEAD to the branch with that full name. */
+bool repository_turn(struct repository *repository, const char *branch, struct store_error *error);
 /* Whether COMMIT is EARLIER or stands on it. False, too, when that cannot be told. */
 bool repository_descends(struct repository *repository, const git_oid *commit,
                          const git_oid *earlier);

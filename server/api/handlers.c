@@ -11,7 +11,7 @@ enum { FILTER_BYTES_MOST = 1024 };
 void handle_nonce(struct request *request, struct answer *answer)
 {
     char nonce[NONCE_TEXT];
-    if (!request->service->store) {
+    if (request->service->unbound) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);
         return;
     }

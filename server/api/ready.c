@@ -16,8 +16,10 @@ static void list_problems(const struct service *service, tell_problem tell, void
     char why[LINK_PROBLEM], line[LINK_PROBLEM + 16], expiry[EXPIRY_TEXT];
     if (service->store)
         store_problems(service->store, tell, context);
-    else
-        tell(context, false, "bench-store-unbound: no dataset is configured");
+    if (service->unbound)
+        tell(context, false,
+             service->store ? "bench-store-unbound: the dataset is read only, without a token"
+                            : "bench-store-unbound: no dataset is configured");
     if (service->shared && !shared_ready(service->shared, why)) {
         snprintf(line, sizeof line, "redis-down: %s", why);
         tell(context, false, line);

@@ -126,7 +126,9 @@ static bool fill_from_index(const struct source *source, struct board *board, bo
                             struct store_error *error)
 {
     struct index *index = NULL;
-    if (!load_index(source, SIZE_MAX, take_entry, board, &index, error))
+    struct index_loading loading = {
+        .summary_limit = SIZE_MAX, .tell = take_entry, .context = board};
+    if (!load_index(source, &loading, &index, error))
         return false;
     *found = index != NULL;
     index_free(index);

@@ -121,7 +121,7 @@ static bool admit_type(struct request *request, struct answer *answer)
 
 bool admission_admit(struct request *request, struct answer *answer)
 {
-    if (request->match.route->rate == RATE_SUBMIT && !request->service->store) {
+    if (request->match.route->rate == RATE_SUBMIT && request->service->unbound) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);
         return false;
     }

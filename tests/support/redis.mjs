@@ -1,11 +1,11 @@
-// A real redis-server of a test's own: on a unix socket, or on a TCP port with a password.
-import { spawn } from 'node:child_process';
+// A redis of a test's own, with a password that only its standard input has seen: on a unix socket, or on TCP.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { sleep } from './service.mjs';
+import { accepts, startDaemon } from './daemon.mjs';
 
 async function freePort() {
   const server = net.createServer().listen(0, '127.0.0.1');
@@ -15,60 +15,40 @@ async function freePort() {
   return port;
 }
 
-export class Redis {
-  constructor(folder, { password, policy = 'noeviction' }) {
-    Object.assign(this, { folder, password, policy });
-  }
-
-  async begin() {
-    if (this.password) this.port ??= await freePort();
-    const file = path.join(this.folder, 'redis.conf');
-    const place = this.password
-      ? `port ${this.port}\nbind 127.0.0.1\nrequirepass ${this.password}\n`
-      : `port 0\nunixsocket ${path.join(this.folder, 'socket')}\n`;
-    writeFileSync(file, `${place}dir ${this.folder}\nsave ""\nappendonly no\ndaemonize no\n` +
-      `maxmemory-policy ${this.policy}\n`);
-    this.child = spawn('redis-server', [file], { stdio: 'ignore' });
-    this.ended = once(this.child, 'exit');
-    for (;;) {
-      const answer = await this.call('PING').catch(() => '');
-      if (/PONG/.test(answer)) return this;
-      if (this.child.exitCode !== null) throw new Error('redis-server does not start');
-      await sleep(20);
-    }
-  }
-
-  get url() {
-    return this.password ? `redis://127.0.0.1:${this.port}/2` : `unix://${path.join(this.folder, 'socket')}?db=2`;
-  }
-
-  /** What it answers to inline commands, as text, in the database of the URL. */
-  call(...commands) {
-    return new Promise((resolve, reject) => {
-      const socket = this.password ? net.connect(this.port, '127.0.0.1') : net.connect(path.join(this.folder, 'socket'));
-      let text = '';
-      socket.on('data', (data) => { text += data; });
-      socket.on('error', reject);
-      socket.on('close', () => resolve(text));
-      const lines = [...(this.password ? [`AUTH ${this.password}`] : []), 'SELECT 2', ...commands, 'QUIT'];
-      socket.end(`${lines.join('\r\n')}\r\n`);
-    });
-  }
-
-  async kill(signal = 'SIGKILL') {
-    this.child.kill(signal);
-    if (signal === 'SIGKILL') await this.ended;
-  }
+/** Sends inline COMMANDS to PLACE and resolves with all that it answers, as text. */
+function converse(place, commands) {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(place);
+    let text = '';
+    socket.on('data', (data) => { text += data; });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(text));
+    socket.end([...commands, 'QUIT', ''].join('\r\n'));
+  });
 }
 
-/** Starts one for test context T. */
-export async function startRedis(t, options = {}) {
+/** {url, password, start(), stop(), signal(name), call(...commands)}; it ends with test T. Without PASSWORD it
+ *  asks for none. `call` talks in database DB, which is also that of the URL. */
+export async function startRedis(t, { policy = 'noeviction', tcp = false, db = 0,
+  password = `pass${randomBytes(16).toString('hex')}` } = {}) {
+  const redis = { password, daemon: null };
+  t.after(() => redis.stop());
   const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-redis-'));
-  const redis = new Redis(folder, options);
-  t.after(async () => {
-    redis.child?.kill('SIGCONT');
-    if (redis.child?.exitCode === null && redis.child.signalCode === null) await redis.kill();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return redis.begin();
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const socket = path.join(folder, 'redis.sock'), place = tcp ? await freePort() : socket;
+  redis.url = tcp ? `redis://127.0.0.1:${place}${db ? `/${db}` : ''}` : `unix://${socket}${db ? `?db=${db}` : ''}`;
+  redis.start = async () => {
+    redis.daemon = startDaemon('redis-server', ['-'], { input: [
+      ...(tcp ? [`port ${place}`, 'bind 127.0.0.1'] : ['port 0', `unixsocket ${socket}`]), `dir ${folder}`, 'save ""',
+      'appendonly no', `maxmemory-policy ${policy}`, ...(password ? [`requirepass ${password}`] : []), ''].join('\n') });
+    await accepts(redis.daemon, place);
+  };
+  redis.signal = (name) => process.kill(redis.daemon.child.pid, name);
+  redis.call = (...commands) => converse(place, [...(password ? [`AUTH ${password}`] : []), `SELECT ${db}`, ...commands]);
+  redis.stop = async () => {
+    await redis.daemon?.stop();
+    rmSync(socket, { force: true }); // nobody listens there any more
+  };
+  await redis.start();
+  return redis;
 }

@@ -272,7 +272,11 @@ static bool check_day(void *context, const char *path, const git_oid *blob)
 static bool load_tip(struct checking *checking, const git_oid *tip, struct index **index)
 {
     struct source source = source_commit(checking->repository, tip);
-    return load_index(&source, SIZE_MAX, count_entry, checking->counts, index, &checking->error);
+    return load_index(&source,
+                      &(struct index_loading){.summary_limit = SIZE_MAX,
+                                              .tell = count_entry,
+                                              .context = checking->counts},
+                      index, &checking->error);
 }
 
 void scratch_check(const char *path, struct scratch_counts *counts)

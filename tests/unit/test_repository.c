@@ -41,7 +41,7 @@ static bool prepare(const char *name)
 static enum repository_result commit_file(const git_oid *parent, const char *path, const char *text,
                                           git_oid *commit)
 {
-    struct repository_file file = {path, text, text ? strlen(text) : 0};
+    struct repository_file file = {.path = path, .bytes = text, .size = text ? strlen(text) : 0};
     return repository_commit(repository, parent, &file, 1, &author, "a message\n", commit, &error);
 }
 

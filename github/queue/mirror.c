@@ -1,0 +1,442 @@
+#include "github/queue/mirror.h"
+
+#include <string.h>
+
+#include "github/queue/backlog.h"
+#include "github/repository/commit.h"
+#include "github/repository/lock.h"
+
+enum { REPLAY_BATCH = 256 };
+
+static bool is_zero(const git_oid *id)
+{
+    return git_oid_is_zero(id);
+}
+
+/* Another process may run a command on the mirror. */
+static bool take_lock(const struct mirror *mirror, struct lock *lock, struct store_error *error)
+{
+    return lock_take(mirror->repository->path, LOCK_COMMIT, lock_wait_long, NULL, lock, error);
+}
+
+/* Queues what the head is ahead of the landed dataset, and claims it. */
+static bool recall(struct mirror *mirror, bool *parked, struct store_error *error)
+{
+    struct pending *list = NULL;
+    *parked = false;
+    if (git_oid_equal(&mirror->head.tip, &mirror->landed.tip))
+        return true;
+    if (!backlog_read(&mirror->landed, &mirror->head.tip, &list, error))
+        return false;
+    for (struct pending *item = list; item; item = item->next) {
+        const struct change *change = &item->change;
+        *parked |= park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL);
+        queue_add(&mirror->queue, item);
+        catalogue_reclaim(mirror->catalogue, change);
+    }
+    backlog_free(list);
+    return true;
+}
+
+static bool open_datasets(struct mirror *mirror, struct store_error *error)
+{
+    git_oid tip;
+    bool parked = false;
+    if (!dataset_open(&mirror->landed, error) || !repository_tip(mirror->repository, &tip, error))
+        return false;
+    if (!is_zero(&mirror->landed.tip) &&
+        !repository_descends(mirror->repository, &tip, &mirror->landed.tip))
+        return error_set(
+            error,
+            "the branch of %s does not stand on what the remote had: it was changed by "
+            "hand. Put it on " MIRROR_REMOTE ", or move the folder away for a new clone",
+            mirror->repository->path);
+    if (!park_open(mirror->repository, &mirror->park, error))
+        return false;
+    dataset_start_at(&mirror->head, &mirror->landed);
+    if (!dataset_follow(&mirror->head, &tip, error) || !recall(mirror, &parked, error))
+        return false;
+    mirror->open = true;
+    mirror->outdated = parked;
+    return true;
+}
+
+bool mirror_start(struct mirror *mirror, const struct dataset *dataset, const char *licence,
+                  struct store_error *error)
+{
+    *mirror = (struct mirror){.repository = dataset->repository,
+                              .catalogue = dataset->catalogue,
+                              .licence = licence,
+                              .landed = *dataset,
+                              .head = *dataset};
+    queue_begin(&mirror->queue);
+    mirror->landed.reference = MIRROR_REMOTE;
+    mirror->head.silent = true;
+    git_oid tip, remote;
+    enum repository_found branch =
+        repository_reference(mirror->repository, mirror->repository->branch, &tip, error);
+    enum repository_found seen =
+        repository_reference(mirror->repository, MIRROR_REMOTE, &remote, error);
+    if (branch == REPOSITORY_FAULT || seen == REPOSITORY_FAULT)
+        return false;
+    if (branch == REPOSITORY_ABSENT && seen == REPOSITORY_ABSENT)
+        return true;
+    if (branch == REPOSITORY_ABSENT && /* killed between the two */
+        repository_move(mirror->repository, mirror->repository->branch, NULL, &remote, error) ==
+            REPOSITORY_FAILED)
+        return false;
+    return open_datasets(mirror, error);
+}
+
+void mirror_stop(struct mirror *mirror)
+{
+    queue_free(&mirror->queue, mirror->catalogue);
+    backlog_free(mirror->carried);
+    park_close(mirror->park);
+    dataset_close(&mirror->landed);
+    dataset_close(&mirror->head);
+}
+
+static bool set_reference(struct mirror *mirror, const char *name, const git_oid *commit,
+                          struct store_error *error)
+{
+    return repository_forget(mirror->repository, name, error) &&
+           repository_move(mirror->repository, name, NULL, commit, error) == REPOSITORY_COMMITTED;
+}
+
+bool mirror_begin(struct mirror *mirror, const char *branch, const git_oid *tip,
+                  struct store_error *error)
+{
+    git_oid first = *tip;
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!take_lock(mirror, &lock, error) || !repository_turn(mirror->repository, branch, error))
+        return false;
+    if (is_zero(tip)) {
+        if (!repository_begin(mirror->repository, &mirror->head.author, mirror->licence, &first,
+                              error))
+            return false;
+    } else if (!set_reference(mirror, MIRROR_REMOTE, tip, error)) {
+        return false;
+    }
+    return set_reference(mirror, branch, &first, error) && open_datasets(mirror, error);
+}
+
+/* Ends ITEM as what the landed dataset says of it. False: it says nothing. */
+static bool end_landed(struct mirror *mirror, struct queued *item, bool same_commit)
+{
+    struct run_state state = {0};
+    struct change_result result = {.outcome = CHANGE_DUPLICATE};
+    uint64_t accepted;
+    if (!catalogue_holds(mirror->catalogue, item->run_id) ||
+        !catalogue_find(mirror->catalogue, item->run_id, &state, &accepted))
+        return false;
+    if (!strcmp(state.submitted_digest, item->submitted_digest)) {
+        result.outcome = CHANGE_COMMITTED;
+        if (same_commit &&
+            *item->commit) { /* else it was applied again by somebody else, in another commit */
+            memcpy(result.commit, item->commit, sizeof result.commit);
+            catalogue_learn(mirror->catalogue, item->run_id, item->commit, NULL);
+        }
+    }
+    run_state_free(&state);
+    queue_end(&mirror->queue, item, mirror->catalogue, &result);
+    return true;
+}
+
+/* Ends the queued runs that the landed dataset has. */
+static void end_all_landed(struct mirror *mirror, bool same_commits)
+{
+    for (struct queued *item = mirror->queue.first; item;) {
+        struct queued *next = item->next;
+        (void)end_landed(mirror, item, same_commits);
+        item = next;
+    }
+}
+
+/* Whether the landed dataset has this id from another submission. */
+static bool is_conflict(struct mirror *mirror, const struct change *change)
+{
+    struct run_state state = {0};
+    uint64_t accepted;
+    if (!catalogue_holds(mirror->catalogue, change->run_id) ||
+        !catalogue_find(mirror->catalogue, change->run_id, &state, &accepted))
+        return false;
+    const char *known = *state.submitted_digest ? state.submitted_digest : state.digest;
+    const char *own = *state.submitted_digest ? change->submitted_digest : change->digest;
+    bool other = !own || strcmp(known, own) != 0;
+    run_state_free(&state);
+    return other;
+}
+
+static bool keep_aside(struct mirror *mirror, const struct pending *item, enum run_status status,
+                       struct store_error *error)
+{
+    return park_keep(mirror->park, mirror->repository, &mirror->head.author, item, status, error);
+}
+
+/* Takes out of LIST what is not to be applied again: what the remote has, what is parked, and what
+ * now has to be parked because another run got its id. */
+static bool sift(struct mirror *mirror, struct pending **list, struct store_error *error)
+{
+    for (struct pending **at = list; *at;) {
+        struct pending *item = *at;
+        const struct change *change = &item->change;
+        bool held = catalogue_holds(mirror->catalogue, change->run_id);
+        if (held && is_conflict(mirror, change) && !keep_aside(mirror, item, RUN_CONFLICT, error))
+            return false;
+        if (!held &&
+            !park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL)) {
+            at = &item->next;
+            continue;
+        }
+        *at = item->next;
+        item->next = NULL;
+        backlog_free(item);
+    }
+    return true;
+}
+
+/* Cuts a batch off the front of *LIST. */
+static struct pending *cut(struct pending **list)
+{
+    struct pending *batch = *list, **end = list;
+    for (int i = 0; *end && i < REPLAY_BATCH; i++)
+        end = &(*end)->next;
+    struct pending *rest = *end;
+    *end = NULL;
+    *list = rest;
+    return batch;
+}
+
+/* The dataset that ends where the remote's does; an empty remote has its first commit to come. */
+static bool start_on_landed(struct mirror *mirror, struct dataset *dataset,
+                            struct store_error *error)
+{
+    *dataset = mirror->head;
+    dataset->ledger = (struct ledger){0};
+    dataset->index = NULL;
+    dataset_start_at(dataset, &mirror->landed);
+    dataset->detached = true;
+    if (!is_zero(&dataset->tip))
+        return true;
+    return repository_begin(mirror->repository, &dataset->author, mirror->licence, &dataset->tip,
+                            error) &&
+           repository_root(mirror->repository, &dataset->tip, &dataset->root, error);
+}
+
+/* Applies LIST, which stays the caller's and in one piece, on DATASET. */
+static bool replay(struct dataset *dataset, struct pending *list, struct store_error *error)
+{
+    bool fine = true;
+    for (struct pending *rest = list; fine && rest;) {
+        struct pending *batch = cut(&rest);
+        fine = dataset_commit(dataset, batch, error);
+        while (batch->next)
+            batch = batch->next;
+        batch->next = rest; /* one piece again */
+    }
+    return fine;
+}
+
+/* What the queue knows of where its runs lie is that of the new branch. */
+static void note_places(struct mirror *mirror, const struct pending *list)
+{
+    struct queued *cursor = mirror->queue.first;
+    for (const struct pending *item = list; item; item = item->next) {
+        struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
+        if (!queued)
+            continue;
+        queued->seq = item->result.seq;
+        memcpy(queued->commit, item->result.commit, sizeof queued->commit);
+    }
+}
+
+/* Whether a replay found a file at a run's path that nobody told of: that run cannot stay queued. */
+static bool park_duplicates(struct mirror *mirror, const struct pending *list, bool *any,
+                            struct store_error *error)
+{
+    *any = false;
+    for (const struct pending *item = list; item; item = item->next) {
+        if (item->result.outcome != CHANGE_DUPLICATE)
+            continue;
+        *any = true;
+        if (!keep_aside(mirror, item, RUN_CONFLICT, error))
+            return false;
+    }
+    return true;
+}
+
+/* Ends what is parked. */
+static void end_parked(struct mirror *mirror)
+{
+    for (struct queued *item = mirror->queue.first; item;) {
+        struct queued *next = item->next;
+        struct run_state state = {0};
+        if (park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
+            struct change_result result = {
+                .outcome = state.status == RUN_DECLINED ? CHANGE_DECLINED : CHANGE_DUPLICATE};
+            run_state_free(&state);
+            queue_end(&mirror->queue, item, mirror->catalogue, &result);
+        }
+        item = next;
+    }
+}
+
+/* Takes the queue off the branch; before the landed dataset moves, since it is what that is ahead. */
+static bool carry(struct mirror *mirror, struct store_error *error)
+{
+    mirror->carrying = mirror->carrying ||
+                       backlog_read(&mirror->landed, &mirror->head.tip, &mirror->carried, error);
+    return mirror->carrying;
+}
+
+static void drop_carried(struct mirror *mirror)
+{
+    backlog_free(mirror->carried);
+    mirror->carried = NULL;
+    mirror->carrying = false;
+}
+
+/* Builds the branch again: what is carried, on what the remote has. */
+static bool rebuild(struct mirror *mirror, struct store_error *error)
+{
+    struct dataset next;
+    bool duplicates = true, fine = true;
+    while (fine && duplicates) {
+        if (!sift(mirror, &mirror->carried, error))
+            return false;
+        fine = start_on_landed(mirror, &next, error) && replay(&next, mirror->carried, error) &&
+               park_duplicates(mirror, mirror->carried, &duplicates, error);
+        if (!fine || duplicates)
+            dataset_close(&next);
+    }
+    if (!fine)
+        return false;
+    if (repository_move(mirror->repository, mirror->repository->branch, &mirror->head.tip,
+                        &next.tip, error) != REPOSITORY_COMMITTED) {
+        dataset_close(&next);
+        return false;
+    }
+    next.detached = false;
+    dataset_close(&mirror->head);
+    mirror->head = next;
+    note_places(mirror, mirror->carried);
+    drop_carried(mirror);
+    mirror->outdated = false;
+    return true;
+}
+
+/* Not a fault when it fails: the remote says the same again when it is asked. */
+static void remember_remote(struct mirror *mirror)
+{
+    (void)set_reference(mirror, MIRROR_REMOTE, &mirror->landed.tip, NULL);
+}
+
+static bool settle(struct mirror *mirror, struct store_error *error)
+{
+    if (!mirror->outdated)
+        return true;
+    if (!carry(mirror, error))
+        return false;
+    if (!rebuild(mirror, error))
+        return false;
+    remember_remote(mirror);
+    end_all_landed(mirror, false);
+    end_parked(mirror);
+    return true;
+}
+
+bool mirror_settle(struct mirror *mirror, struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    return !mirror->outdated || (take_lock(mirror, &lock, error) && settle(mirror, error));
+}
+
+bool mirror_advance(struct mirror *mirror, const git_oid *commit, struct store_error *error)
+{
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!take_lock(mirror, &lock, error))
+        return false;
+    if (git_oid_equal(commit, &mirror->landed.tip) && !mirror->landed.stale)
+        return settle(mirror, error);
+    bool in_front =
+        !mirror->outdated && repository_descends(mirror->repository, &mirror->head.tip, commit);
+    if (!in_front && !carry(mirror, error))
+        return false;
+    if (!dataset_follow(&mirror->landed, commit, error)) {
+        mirror->outdated = mirror->outdated || mirror->landed.stale;
+        if (!mirror->outdated) /* it stays where it was, and the queue grows on */
+            drop_carried(mirror);
+        return false;
+    }
+    mirror->outdated = !in_front;
+    if (!in_front)
+        return settle(mirror, error);
+    remember_remote(mirror);
+    end_all_landed(mirror, true);
+    return true;
+}
+
+bool mirror_aim(struct mirror *mirror, struct aim aim, git_oid *commit, struct store_error *error)
+{
+    queue_choose(&mirror->queue, aim);
+    if (aim.kind == AIM_ALL) {
+        *commit = mirror->head.tip;
+        return true;
+    }
+    struct pending *list = NULL;
+    struct dataset next;
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!take_lock(mirror, &lock, error) ||
+        !backlog_read(&mirror->landed, &mirror->head.tip, &list, error))
+        return false;
+    struct queued *cursor = mirror->queue.first;
+    for (struct pending **at = &list; *at;) {
+        struct pending *item = *at;
+        const struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
+        if (queued && queued->chosen) {
+            at = &item->next;
+            continue;
+        }
+        *at = item->next;
+        item->next = NULL;
+        backlog_free(item);
+    }
+    bool fine = start_on_landed(mirror, &next, error) && replay(&next, list, error);
+    if (fine && aim.kind == AIM_EMPTY)
+        fine = repository_write(mirror->repository, &next.tip, NULL, 0, &next.author,
+                                "bench: does the branch take a commit\n", &next.tip, error);
+    if (fine)
+        *commit = next.tip;
+    dataset_close(&next);
+    backlog_free(list);
+    return fine;
+}
+
+bool mirror_park(struct mirror *mirror, struct store_error *error)
+{
+    struct pending *list = NULL;
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!take_lock(mirror, &lock, error) ||
+        !backlog_read(&mirror->landed, &mirror->head.tip, &list, error))
+        return false;
+    bool fine = true;
+    struct queued *cursor = mirror->queue.first;
+    for (struct pending *item = list; fine && item; item = item->next) {
+        const struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
+        if (queued && queued->condemned)
+            fine = keep_aside(mirror, item, RUN_DECLINED, error);
+    }
+    backlog_free(list);
+    mirror->outdated = true; /* what is parked leaves the branch */
+    return fine && settle(mirror, error);
+}
+
+bool mirror_turn(struct mirror *mirror, const char *branch, struct store_error *error)
+{
+    char old[REPOSITORY_BRANCH_MAX];
+    memcpy(old, mirror->repository->branch, sizeof old);
+    return set_reference(mirror, branch, &mirror->head.tip, error) &&
+           repository_turn(mirror->repository, branch, error) &&
+           repository_forget(mirror->repository, old, error);
+}

@@ -1,0 +1,141 @@
+#include "github/queue/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "validator/arena.h"
+
+void queue_begin(struct queue *queue)
+{
+    *queue = (struct queue){0};
+    queue->last = &queue->first;
+}
+
+struct queued *queue_add(struct queue *queue, const struct pending *pending)
+{
+    const struct change *change = &pending->change;
+    struct queued *item = memory_grow(NULL, sizeof *item);
+    *item = (struct queued){.suspect = change->suspect,
+                            .done = pending->done,
+                            .context = pending->context,
+                            .seq = pending->result.seq};
+    snprintf(item->run_id, sizeof item->run_id, "%s", change->run_id);
+    snprintf(item->submitted_digest, sizeof item->submitted_digest, "%s",
+             change->submitted_digest ? change->submitted_digest : "");
+    memcpy(item->commit, pending->result.commit, sizeof item->commit);
+    *queue->last = item;
+    queue->last = &item->next;
+    queue->count++;
+    return item;
+}
+
+struct trial_counts queue_count(const struct queue *queue)
+{
+    struct trial_counts counts = {0};
+    for (const struct queued *item = queue->first; item; item = item->next) {
+        if (item->condemned)
+            counts.condemned++;
+        else if (item->suspect)
+            counts.suspects++;
+        else
+            counts.plain++;
+    }
+    return counts;
+}
+
+void queue_choose(struct queue *queue, struct aim aim)
+{
+    size_t left = aim.count;
+    for (struct queued *item = queue->first; item; item = item->next) {
+        bool meant = aim.kind == AIM_ALL ||
+                     (!item->condemned && item->suspect == (aim.kind == AIM_SUSPECT) && left > 0 &&
+                      aim.kind != AIM_EMPTY && aim.kind != AIM_NOTHING);
+        item->chosen = meant;
+        left -= meant && left > 0;
+    }
+}
+
+size_t queue_name(struct queue *queue, const char *text)
+{
+    size_t named = 0;
+    for (struct queued *item = queue->first; item; item = item->next) {
+        if (!item->chosen || !strcasestr(text, item->run_id))
+            continue;
+        item->suspect = true;
+        named++;
+    }
+    return named;
+}
+
+void queue_condemn_chosen(struct queue *queue)
+{
+    for (struct queued *item = queue->first; item; item = item->next)
+        item->condemned = item->condemned || item->chosen;
+}
+
+void queue_forgive(struct queue *queue)
+{
+    for (struct queued *item = queue->first; item; item = item->next)
+        item->condemned = false;
+}
+
+static struct queued *find_from(struct queued *item, const char *run_id)
+{
+    while (item && strcasecmp(item->run_id, run_id))
+        item = item->next;
+    return item;
+}
+
+struct queued *queue_find(struct queue *queue, struct queued **cursor, const char *run_id)
+{
+    struct queued *found = find_from(*cursor, run_id);
+    if (!found)
+        found = find_from(queue->first, run_id);
+    if (found)
+        *cursor = found->next;
+    return found;
+}
+
+void queue_tell(struct queued *item, bool away)
+{
+    struct change_result result = {
+        .outcome = CHANGE_QUEUED, .more = true, .away = away, .seq = item->seq};
+    memcpy(result.submitted_digest, item->submitted_digest, sizeof result.submitted_digest);
+    item->gave_up_waiting = away;
+    if (item->done)
+        item->done(item->context, &result);
+}
+
+static void take_out(struct queue *queue, struct queued *item)
+{
+    struct queued **at = &queue->first;
+    while (*at != item)
+        at = &(*at)->next;
+    *at = item->next;
+    if (queue->last == &item->next)
+        queue->last = at;
+    queue->count--;
+}
+
+void queue_end(struct queue *queue, struct queued *item, struct catalogue *catalogue,
+               const struct change_result *result)
+{
+    struct change_result told = *result;
+    told.seq = item->seq;
+    memcpy(told.submitted_digest, item->submitted_digest, sizeof told.submitted_digest);
+    take_out(queue, item);
+    struct waiters *waiters = catalogue_end_claim(catalogue, item->run_id, true);
+    if (item->done)
+        item->done(item->context, &told);
+    waiters_tell(waiters, &told);
+    free(item);
+}
+
+void queue_free(struct queue *queue, struct catalogue *catalogue)
+{
+    struct change_result queued = {.outcome = CHANGE_QUEUED};
+    while (queue->first)
+        queue_end(queue, queue->first, catalogue, &queued);
+}
