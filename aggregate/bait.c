@@ -1,6 +1,7 @@
 #include "aggregate/bait.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What may follow a prefix, as bits. */
@@ -30,7 +31,8 @@ enum left {
 
 struct row {
     const char *word, *prefix;
-    unsigned anchor; /* where in the prefix the two bytes stand that are rarest in ordinary files */
+    unsigned
+        anchor; /* where the three letters of the prefix begin that are rarest in ordinary files */
     unsigned letters;
     unsigned least, most; /* letters behind the prefix */
     enum left left;
@@ -41,45 +43,45 @@ enum { SUSPECT_LEAST = 12, PEM_LABEL_MOST = 32, PEM_BODY_LEAST = 40, ANY_LENGTH 
 /* Lengths are exact where the issuer says them. */
 /* clang-format off */
 static const struct row rows[] = {
-    {"github-token", "ghp_", 2, WORD, 36, 36, LEFT_BOUND},
-    {"github-token", "gho_", 2, WORD, 36, 36, LEFT_BOUND},
-    {"github-token", "ghu_", 2, WORD, 36, 36, LEFT_BOUND},
-    {"github-token", "ghs_", 2, WORD, 36, 36, LEFT_BOUND},
-    {"github-token", "ghr_", 2, WORD, 36, 76, LEFT_BOUND},
-    {"github-token", "github_pat_", 9, WORD | UNDER, 82, 82, LEFT_BOUND},
+    {"github-token", "ghp_", 1, WORD, 36, 36, LEFT_BOUND},
+    {"github-token", "gho_", 1, WORD, 36, 36, LEFT_BOUND},
+    {"github-token", "ghu_", 1, WORD, 36, 36, LEFT_BOUND},
+    {"github-token", "ghs_", 1, WORD, 36, 36, LEFT_BOUND},
+    {"github-token", "ghr_", 1, WORD, 36, 76, LEFT_BOUND},
+    {"github-token", "github_pat_", 4, WORD | UNDER, 82, 82, LEFT_BOUND},
     {"gitlab-token", "glpat-", 1, URL | DOT, 20, 64, LEFT_BOUND},
-    {"gitlab-token", "gldt-", 1, URL, 20, 20, LEFT_BOUND},
+    {"gitlab-token", "gldt-", 2, URL, 20, 20, LEFT_BOUND},
     {"gitlab-token", "glrt-", 1, URL, 20, 20, LEFT_BOUND},
     {"aws-access-key", "AKIA", 1, UPPER, 16, 16, LEFT_BOUND},
     {"aws-access-key", "ASIA", 1, UPPER, 16, 16, LEFT_BOUND},
-    {"slack-token", "xoxb-", 2, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xoxp-", 2, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xoxa-", 2, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xoxr-", 2, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xoxs-", 2, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xoxe-", 2, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxb-", 0, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxp-", 0, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxa-", 0, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxr-", 0, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxs-", 0, URL, 24, 250, LEFT_BOUND},
+    {"slack-token", "xoxe-", 0, URL, 24, 250, LEFT_BOUND},
     {"slack-token", "xoxe.xoxp-", 4, URL, 24, 250, LEFT_BOUND},
     {"slack-token", "xoxe.xoxb-", 4, URL, 24, 250, LEFT_BOUND},
-    {"slack-token", "xapp-", 1, URL, 40, 250, LEFT_BOUND},
-    {"slack-webhook", "hooks.slack.com/services/", 4, BASE64, 40, 90, LEFT_ANY},
+    {"slack-token", "xapp-", 2, URL, 40, 250, LEFT_BOUND},
+    {"slack-webhook", "hooks.slack.com/services/", 14, BASE64, 40, 90, LEFT_ANY},
     {"stripe-key", "sk_live_", 1, WORD, 24, 247, LEFT_BOUND},
     {"stripe-key", "rk_live_", 1, WORD, 24, 247, LEFT_BOUND},
     {"google-api-key", "AIza", 1, URL, 35, 35, LEFT_BOUND},
-    {"google-oauth-secret", "GOCSPX-", 5, URL, 28, 28, LEFT_BOUND},
-    {"google-oauth-token", "ya29.", 3, URL, 50, ANY_LENGTH, LEFT_BOUND},
-    {"npm-token", "npm_", 2, WORD, 36, 36, LEFT_BOUND},
+    {"google-oauth-secret", "GOCSPX-", 3, URL, 28, 28, LEFT_BOUND},
+    {"google-oauth-token", "ya29.", 0, URL, 50, ANY_LENGTH, LEFT_BOUND},
+    {"npm-token", "npm_", 1, WORD, 36, 36, LEFT_BOUND},
     {"pypi-token", "pypi-AgE", 5, URL, 50, ANY_LENGTH, LEFT_BOUND},
-    {"rubygems-key", "rubygems_", 7, HEX, 48, 48, LEFT_BOUND},
-    {"sendgrid-key", "SG.", 1, URL | DOT, 66, 66, LEFT_BOUND},
+    {"rubygems-key", "rubygems_", 2, HEX, 48, 48, LEFT_BOUND},
+    {"sendgrid-key", "SG.", 0, URL | DOT, 66, 66, LEFT_BOUND},
     {"openai-key", "sk-proj-", 1, URL, 40, 250, LEFT_BOUND},
-    {"openai-key", "sk-svcacct-", 1, URL, 40, 250, LEFT_BOUND},
+    {"openai-key", "sk-svcacct-", 3, URL, 40, 250, LEFT_BOUND},
     {"openai-key", "sk-admin-", 1, URL, 40, 250, LEFT_BOUND},
-    {"openai-key", "T3BlbkFJ", 1, URL, 20, 250, LEFT_ANY},
+    {"openai-key", "T3BlbkFJ", 0, URL, 20, 250, LEFT_ANY},
     {"anthropic-key", "sk-ant-", 1, URL, 80, 130, LEFT_BOUND},
-    {"hugging-face-token", "hf_", 1, WORD, 34, 34, LEFT_BOUND},
-    {"groq-key", "gsk_", 2, WORD, 52, 52, LEFT_BOUND},
+    {"hugging-face-token", "hf_", 0, WORD, 34, 34, LEFT_BOUND},
+    {"groq-key", "gsk_", 1, WORD, 52, 52, LEFT_BOUND},
     {"xai-key", "xai-", 0, WORD, 80, 80, LEFT_BOUND},
-    {"replicate-token", "r8_", 1, WORD, 37, 37, LEFT_BOUND},
+    {"replicate-token", "r8_", 0, WORD, 37, 37, LEFT_BOUND},
     {"perplexity-key", "pplx-", 2, WORD, 48, 48, LEFT_BOUND},
     {"digitalocean-token", "dop_v1_", 3, HEX, 64, 64, LEFT_BOUND},
     {"digitalocean-token", "doo_v1_", 3, HEX, 64, 64, LEFT_BOUND},
@@ -89,21 +91,21 @@ static const struct row rows[] = {
     {"shopify-token", "shppa_", 1, ANY_HEX, 32, 32, LEFT_BOUND},
     {"shopify-token", "shpss_", 1, ANY_HEX, 32, 32, LEFT_BOUND},
     {"twilio-key", "SK", 0, HEX, 32, 32, LEFT_BOUND},
-    {"databricks-token", "dapi", 2, HEX, 32, 32, LEFT_BOUND},
+    {"databricks-token", "dapi", 1, HEX, 32, 32, LEFT_BOUND},
     {"linear-key", "lin_api_", 2, WORD, 40, 40, LEFT_BOUND},
     {"new-relic-key", "NRAK-", 1, UPPER, 27, 27, LEFT_BOUND},
     {"postman-key", "PMAK-", 1, HEX | DASH, 59, 59, LEFT_BOUND},
     {"square-token", "sq0atp-", 1, URL, 22, 22, LEFT_BOUND},
     {"square-token", "sq0csp-", 1, URL, 43, 43, LEFT_BOUND},
     {"telegram-token", ":AA", 0, URL, 33, 33, LEFT_DIGIT},
-    {"azure-storage-key", "AccountKey=", 9, BASE64, 88, 88, LEFT_ANY},
-    {"grafana-token", "glsa_", 3, WORD | UNDER, 41, 41, LEFT_BOUND},
-    {"vault-token", "hvs.", 1, URL, 24, 200, LEFT_BOUND},
-    {"doppler-token", "dp.pt.", 1, WORD, 40, 44, LEFT_BOUND},
-    {"supabase-token", "sbp_", 2, HEX, 40, 40, LEFT_BOUND},
-    {"atlassian-token", "ATATT3xFf", 5, URL | REST, 150, 250, LEFT_BOUND},
-    {"planetscale-token", "pscale_tkn_", 6, URL | DOT, 32, 64, LEFT_BOUND},
-    {"figma-token", "figd_", 3, URL, 40, 44, LEFT_BOUND},
+    {"azure-storage-key", "AccountKey=", 6, BASE64, 88, 88, LEFT_ANY},
+    {"grafana-token", "glsa_", 0, WORD | UNDER, 41, 41, LEFT_BOUND},
+    {"vault-token", "hvs.", 0, URL, 24, 200, LEFT_BOUND},
+    {"doppler-token", "dp.pt.", 0, WORD, 40, 44, LEFT_BOUND},
+    {"supabase-token", "sbp_", 1, HEX, 40, 40, LEFT_BOUND},
+    {"atlassian-token", "ATATT3xFf", 4, URL | REST, 150, 250, LEFT_BOUND},
+    {"planetscale-token", "pscale_tkn_", 7, URL | DOT, 32, 64, LEFT_BOUND},
+    {"figma-token", "figd_", 2, URL, 40, 44, LEFT_BOUND},
     {"age-key", "AGE-SECRET-KEY-1", 3, UPPER, 58, 58, LEFT_BOUND},
 };
 /* clang-format on */
@@ -200,29 +202,74 @@ static enum bait_level judge_pem(const char *at, const char *end)
     return run_of(at, end, BASE64) >= PEM_BODY_LEAST ? BAIT_REFUSED : BAIT_SUSPECT;
 }
 
-/* Two bytes as a number, the same on every machine. */
-static unsigned pair_at(const char *at)
+/* Two bytes as a number. */
+static uint16_t pair_at(const char *at)
 {
-    return (unsigned)(unsigned char)at[0] << 8 | (unsigned char)at[1];
+    uint16_t pair;
+    memcpy(&pair, at, sizeof pair);
+    return pair;
 }
 
-/* A bit for each two bytes that anchor a row. */
+/* Only every other place of the text is looked at, so each row is found by one of two pairs: that at its
+ * anchor and the next. A bit for each pair that is one, and what it may belong to. */
+enum { PAIRS = 1 << 16, ITEMS_MOST = 255, HEADS = 256 };
+struct item {
+    uint16_t pair;
+    uint8_t row;    /* ROWS: PEM's */
+    uint8_t offset; /* of the pair in the prefix */
+    uint8_t next;   /* of those with the same head, 0: none */
+};
 struct anchors {
-    uint64_t bits[1024];
+    uint64_t bits[PAIRS / 64];
+    uint8_t heads[HEADS];
+    unsigned count;
+    struct item items[ITEMS_MOST + 1]; /* from 1 */
 };
 
-static void anchors_fill(struct anchors *anchors)
+static unsigned head_of(uint16_t pair)
 {
-    memset(anchors, 0, sizeof *anchors);
-    for (size_t i = 0; i <= ROWS; i++) {
-        unsigned pair =
-            pair_at(i < ROWS ? rows[i].prefix + rows[i].anchor : pem_begin + PEM_ANCHOR);
-        anchors->bits[pair >> 6] |= UINT64_C(1) << (pair & 63);
+    return (pair ^ pair >> 5) % HEADS;
+}
+
+static void add_pair(struct anchors *anchors, const char pair_text[2], size_t row, unsigned offset)
+{
+    uint16_t pair = pair_at(pair_text);
+    uint8_t *head = &anchors->heads[head_of(pair)];
+    if (anchors->count == ITEMS_MOST)
+        abort(); /* the table has outgrown its index */
+    anchors->items[++anchors->count] = (struct item){pair, (uint8_t)row, (uint8_t)offset, *head};
+    *head = (uint8_t)anchors->count;
+    anchors->bits[pair >> 6] |= UINT64_C(1) << (pair & 63);
+}
+
+static void add_anchor(struct anchors *anchors, const char *prefix, size_t row, unsigned at,
+                       unsigned letters)
+{
+    add_pair(anchors, prefix + at, row, at);
+    if (prefix[at + 2]) {
+        add_pair(anchors, prefix + at + 1, row, at + 1);
+        return;
+    }
+    for (int byte = 1; byte < 128; byte++) { /* the prefix ends: any letter may be the next */
+        const char pair[2] = {prefix[at + 1], (char)byte};
+        if (letter_of(pair[1]) & letters)
+            add_pair(anchors, pair, row, at + 1);
     }
 }
 
-static bool anchors_hold(const struct anchors *anchors, unsigned pair)
+static void anchors_fill(struct anchors *anchors)
 {
+    memset(anchors->bits, 0, sizeof anchors->bits);
+    memset(anchors->heads, 0, sizeof anchors->heads);
+    anchors->count = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        add_anchor(anchors, rows[i].prefix, i, rows[i].anchor, rows[i].letters);
+    add_anchor(anchors, pem_begin, ROWS, PEM_ANCHOR, 0);
+}
+
+static unsigned anchors_hold(const struct anchors *anchors, const char *at)
+{
+    uint16_t pair = pair_at(at);
     return anchors->bits[pair >> 6] >> (pair & 63) & 1;
 }
 
@@ -232,16 +279,21 @@ static void worsen(struct bait *bait, enum bait_level level, const char *word)
         *bait = (struct bait){level, word};
 }
 
-/* All rows whose anchor stands at AT. */
-static void look(const char *begin, const char *at, const char *end, struct bait *bait)
+/* All rows that may have the pair at AT. */
+static void look(const struct anchors *anchors, const char *begin, const char *at, const char *end,
+                 struct bait *bait)
 {
-    unsigned pair = pair_at(at);
-    for (size_t i = 0; i < ROWS; i++)
-        if (pair_at(rows[i].prefix + rows[i].anchor) == pair &&
-            (size_t)(at - begin) >= rows[i].anchor)
-            worsen(bait, judge_row(&rows[i], begin, at - rows[i].anchor, end), rows[i].word);
-    if (pair == pair_at(pem_begin + PEM_ANCHOR) && at - begin >= PEM_ANCHOR)
-        worsen(bait, judge_pem(at - PEM_ANCHOR, end), "private-key");
+    uint16_t pair = pair_at(at);
+    const struct item *item = &anchors->items[anchors->heads[head_of(pair)]];
+    for (; item != anchors->items; item = &anchors->items[item->next]) {
+        if (item->pair != pair || (size_t)(at - begin) < item->offset)
+            continue;
+        const char *start = at - item->offset;
+        if (item->row == ROWS)
+            worsen(bait, judge_pem(start, end), "private-key");
+        else
+            worsen(bait, judge_row(&rows[item->row], begin, start, end), rows[item->row].word);
+    }
 }
 
 struct bait bait_find(const char *text, size_t size)
@@ -250,11 +302,17 @@ struct bait bait_find(const char *text, size_t size)
     struct bait bait = {BAIT_NONE, NULL};
     const char *at = text, *end = text + size;
     anchors_fill(&anchors);
-    if (size < 2)
-        return bait;
-    for (const char *last = end - 1; at < last && bait.level != BAIT_REFUSED; at++)
-        if (anchors_hold(&anchors, pair_at(at)))
-            look(text, at, end, &bait);
+    while (end - at >= 2 && bait.level != BAIT_REFUSED) {
+        /* Four pairs at a time: hardly any is one, so that one question serves them all. */
+        while (end - at >= 8 && !(anchors_hold(&anchors, at) | anchors_hold(&anchors, at + 2) |
+                                  anchors_hold(&anchors, at + 4) | anchors_hold(&anchors, at + 6)))
+            at += 8;
+        if (end - at < 2)
+            break;
+        if (anchors_hold(&anchors, at))
+            look(&anchors, text, at, end, &bait);
+        at += 2;
+    }
     return bait;
 }
 

@@ -29,9 +29,11 @@ START_TEST(bait__every_kind_is_refused_at_its_lengths)
     size_t count = 0;
     for (; bait_kind(count, &kind); count++) {
         const size_t lengths[] = {kind.least, kind.most};
-        for (int i = 0; i < 2; i++) {
-            struct bait bait = find(before_of(&kind), kind.prefix, lengths[i], "");
-            ck_assert_msg(bait.level == BAIT_REFUSED, "%s %zu", kind.prefix, lengths[i]);
+        for (int i = 0; i < 4; i++) { /* at even and at odd places */
+            char before[16];
+            snprintf(before, sizeof before, "%s%s", i & 1 ? " " : "  ", before_of(&kind));
+            struct bait bait = find(before, kind.prefix, lengths[i / 2], "");
+            ck_assert_msg(bait.level == BAIT_REFUSED, "%s %d", kind.prefix, i);
             ck_assert_str_eq(bait.word, kind.word);
         }
     }
