@@ -14,7 +14,7 @@
 #include "validator/arena.h"
 #include "validator/sha256.h"
 
-enum { RAW_PUBLIC = 32, PEM_ROOM = 256 };
+enum { RAW_PUBLIC = 32, PEM_ROOM = 256, READ_ROOM = 256 * 1024 };
 
 struct receipt_key {
     EVP_PKEY *pair;
@@ -133,7 +133,7 @@ struct receipt_key *receipt_key_load(const char *path, const char **problem)
 {
     struct buffer text BUFFER_SCOPE = {0};
     /* Room for all of it at once: nothing of the key is left behind in a block that was grown. */
-    buffer_reserve(&text, (size_t)2 * RECEIPT_KEY_FILE_MOST);
+    buffer_reserve(&text, READ_ROOM);
     struct receipt_key *key = NULL;
     if (read_guarded(path, &text, problem))
         key = receipt_key_parse_private(text.data, text.size, problem);

@@ -323,11 +323,18 @@ static bool rest(struct link *link)
 static void *keep_open(void *context)
 {
     struct link *link = context;
+    int64_t looked_ms = clock_monotonic_ms();
     while (rest(link)) {
-        if (is_up(link))
+        int64_t now_ms = clock_monotonic_ms();
+        bool due = now_ms - looked_ms >= LOOK_MS;
+        if (!is_up(link)) {
+            if (connect_all(link) == LINK_UP)
+                log_event(LOG_INFO, "redis is back", NULL);
+        } else if (due) {
             look(link);
-        else if (connect_all(link) == LINK_UP)
-            log_event(LOG_INFO, "redis is back", NULL);
+        }
+        if (due)
+            looked_ms = now_ms;
         work_off(link);
     }
     work_off(link);

@@ -115,12 +115,11 @@ test('a Redis that hangs holds up nobody for long', async (t) => {
   const runs = await Promise.all(Array.from({ length: 20 }, async (_, i) =>
     seal(makeRun({ id: `hung-run-${i}0000`, seed: i }), await service.nonce())));
   redis.signal('SIGSTOP');
-  const started = Date.now();
   const [answers, healthy] = await Promise.all([
     Promise.all(runs.map((run) => service.post(run))),
     Promise.all(runs.map(() => service.json('/healthz')))]);
-  /* One after the other, each with its own deadline, they would take ten seconds. */
-  assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
+  /* The first that waits in vain closes the link for all the others. */
+  assert.equal(service.log.split('redis is away').length - 1, 1, service.log);
   assert.ok(answers.every((answer) => answer.status === 503));
   assert.ok(healthy.every((answer) => answer.status === 200));
   redis.signal('SIGCONT');
