@@ -4,7 +4,7 @@
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 git libmicrohttpd-dev libjansson-dev
-libgit2-dev libssl-dev zlib1g-dev libinih-dev"
+libgit2-dev libssl-dev zlib1g-dev libinih-dev libhiredis-dev"
 tests="check curl clang clang-format clang-tidy nginx fcgiwrap openssl redis-server"
 
 wanted=$build

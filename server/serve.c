@@ -13,11 +13,14 @@
 
 #include "server/api/boardview.h"
 #include "server/api/handover.h"
+#include "server/api/metrics.h"
 #include "server/api/openapi.h"
+#include "server/api/ready.h"
 #include "server/api/shelf.h"
 #include "server/binding.h"
 #include "server/command.h"
 #include "server/embedded.h"
+#include "server/expiry.h"
 #include "server/file.h"
 #include "server/http/http.h"
 #include "server/http/listen.h"
@@ -62,14 +65,31 @@ static bool make_folder(const char *path)
     return true;
 }
 
-/* The answer key and what it stands on. */
+/* What files hold: the answer key with what it stands on, the key of receipts. */
 struct key_room {
     struct buffer text; /* empty: the built-in text */
     struct arena arena;
     struct answer_key key;
+    struct receipt_key *receipts; /* NULL: none */
 };
 
-static bool load_key(struct key_room *room, const char *path)
+static void free_keys(struct key_room *room)
+{
+    buffer_free(&room->text);
+    arena_free(&room->arena);
+    receipt_key_free(room->receipts);
+}
+#define KEY_ROOM_SCOPE __attribute__((cleanup(free_keys)))
+
+static bool load_receipt_key(struct key_room *room, const char *path)
+{
+    const char *problem = NULL;
+    if (*path)
+        room->receipts = receipt_key_load(path, &problem);
+    return !problem || complain(path, problem);
+}
+
+static bool load_answer_key(struct key_room *room, const char *path)
 {
     const char *problem = NULL;
     if (*path && !file_read(path, KEY_FILE_MOST, &room->text))
@@ -79,6 +99,12 @@ static bool load_key(struct key_room *room, const char *path)
     if (answer_key_read(&room->arena, text, size, &room->key, &problem))
         return true;
     return complain(*path ? path : "built-in answer key", problem);
+}
+
+static bool load_keys(struct key_room *room, const struct config *config)
+{
+    return load_answer_key(room, config->mmlu_key) &&
+           load_receipt_key(room, config->receipt_key_file);
 }
 
 static bool is_remote(const struct config *config)
@@ -164,6 +190,11 @@ static bool open_store(struct service *service)
         log_event(LOG_WARN, "no store is configured: submissions are refused", NULL);
         return true;
     }
+    if (service->receipts) {
+        ring_file(service->receipts, &service->receipt_file);
+        room.options.files = &service->receipt_file.file;
+        room.options.file_count = 1;
+    }
     if (is_remote(config))
         describe_remote(config, &room);
     if (room.remote.read_only)
@@ -174,6 +205,46 @@ static bool open_store(struct service *service)
         store_open(&room.options, &service->store, &error) || complain("store", error.message);
     arena_free(&room.arena);
     return fine;
+}
+
+static struct shared_options shared_options(const struct service *service)
+{
+    const struct config *config = service->config;
+    return (struct shared_options){config->redis_url, config->redis_prefix, config->redis_password,
+                                   &service->nonces};
+}
+
+static bool check_shared(const struct service *service)
+{
+    struct shared_options options = shared_options(service);
+    const char *problem = *options.url ? shared_problem(&options) : NULL;
+    return !problem || complain("redis_url", problem);
+}
+
+static bool read_expiry(struct service *service)
+{
+    const char *text = service->config->token_expires;
+    return !*text || expiry_parse(text, &service->token_expires) ||
+           complain("token_expires", "is no day of the form YYYY-MM-DD");
+}
+
+/* Redis that is away may come; one that would forget nonces, or does not let us in, is a mistake. */
+static bool open_shared(struct service *service)
+{
+    struct shared_options options = shared_options(service);
+    char problem[LINK_PROBLEM];
+    if (!*options.url)
+        return true;
+    switch (shared_open(&options, &service->shared, problem)) {
+    case LINK_UP:
+        return true;
+    case LINK_AWAY:
+        log_event(LOG_WARN, "redis is away: no run is taken", LOG_FIELDS({"error", problem}));
+        return true;
+    case LINK_REFUSED:
+        break;
+    }
+    return complain("redis_url", problem);
 }
 
 static bool trust_proxies(struct service *service)
@@ -197,6 +268,7 @@ static void tick(void *context, int64_t now_ms)
 {
     struct service *service = context;
     waitroom_expire(service->waitroom, now_ms);
+    ready_remind(service);
 }
 
 static void fill(struct service *service)
@@ -227,6 +299,7 @@ static void fill(struct service *service)
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));
     service->openapi = openapi_make(config);
+    service->metrics = metrics_new();
     service->watchdog = watchdog_new(limits, &service->trusted, tick, service);
 }
 
@@ -235,6 +308,7 @@ static void empty(struct service *service)
     if (service->watchdog)
         watchdog_stop(service->watchdog);
     store_close(service->store); /* commits what is queued */
+    shared_close(service->shared);
     watchdog_free(service->watchdog);
     handovers_free(service->handovers);
     shelf_free(service->judgements);
@@ -246,6 +320,7 @@ static void empty(struct service *service)
     budget_free(service->budgets.quarantined);
     budget_free(service->budgets.bytes);
     content_unref(service->openapi);
+    metrics_free(service->metrics);
     address_list_free(&service->trusted);
 }
 
@@ -307,6 +382,8 @@ static int run(struct service *service)
     char bound[128], problem[256];
     block_signals();
     fill(service);
+    if (!open_shared(service))
+        return EXIT_CONFIG;
     if (!open_store(service))
         return EXIT_START;
     if (!listen_open(service->config->listen, &socket, bound, problem)) {
@@ -329,19 +406,19 @@ static int run(struct service *service)
 static int serve(const struct config *config)
 {
     struct service service = {.config = config};
-    struct key_room key = {0};
+    KEY_ROOM_SCOPE struct key_room keys = {0};
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
-    if (check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key)) {
-        service.answers = &key.key;
+    if (check_store(config) && check_shared(&service) && read_expiry(&service) &&
+        trust_proxies(&service) && load_keys(&keys, config)) {
+        service.answers = &keys.key;
+        service.receipts = keys.receipts;
         raise_descriptors();
         code = make_folder(config->state_dir) ? run(&service) : EXIT_START;
     }
     empty(&service);
     if (!code)
         log_event(LOG_INFO, "stopped", NULL);
-    buffer_free(&key.text);
-    arena_free(&key.arena);
     return code;
 }
 
@@ -349,12 +426,13 @@ static int serve(const struct config *config)
 static int check(const struct config *config)
 {
     struct service service = {.config = config};
-    struct key_room key = {0};
-    bool good = check_store(config) && trust_proxies(&service) && load_key(&key, config->mmlu_key);
+    KEY_ROOM_SCOPE struct key_room keys = {0};
+    if (!check_shared(&service))
+        return EXIT_CONFIG; /* and what may be a password is not printed */
+    bool good = check_store(config) && read_expiry(&service) && trust_proxies(&service) &&
+                load_keys(&keys, config);
     config_print_values(config, stdout);
     address_list_free(&service.trusted);
-    buffer_free(&key.text);
-    arena_free(&key.arena);
     return good ? 0 : EXIT_CONFIG;
 }
 

@@ -10,11 +10,14 @@
 #include "server/limits/address.h"
 #include "server/limits/nonce.h"
 #include "server/limits/ratelimit.h"
+#include "server/receipt/ring.h"
+#include "server/shared/shared.h"
 #include "validator/validate.h"
 
 struct boardview;
 struct content;
 struct handovers;
+struct metrics;
 struct shelf;
 struct waitroom;
 struct watchdog;
@@ -35,13 +38,19 @@ struct service {
     struct waitroom *waitroom;
     struct watchdog *watchdog;
     struct ratelimit *rates;
+    struct shared *shared; /* rates and nonces of several instances; NULL: this one is alone */
     struct budgets budgets;
     struct nonce_keys nonces;
     struct address_list trusted;
-    bool any_origin;                  /* allowed_origins is * */
-    struct policy policy;             /* protocols that may be submitted */
-    const struct answer_key *answers; /* NULL: none */
+    bool any_origin;                    /* allowed_origins is * */
+    struct policy policy;               /* protocols that may be submitted */
+    const struct answer_key *answers;   /* NULL: none */
+    const struct receipt_key *receipts; /* NULL: none are given */
+    struct ring_file receipt_file;      /* their public key, for the dataset */
     struct content *openapi;
+    struct metrics *metrics;
+    int64_t token_expires;   /* days since 1970; 0: not said */
+    int64_t reminded;        /* the day of the last reminder, see ready.h */
     atomic_bool stopping;    /* answers close their connections */
     atomic_int requests;     /* in progress */
     atomic_llong body_bytes; /* held by them, see request_account */

@@ -13,6 +13,7 @@ struct js_writer answer_error_open(struct answer *answer, enum error error, cons
     bool close = answer->close;
     answer_free(answer);
     answer->status = row->status;
+    answer->error = row;
     answer->close = close;
     struct js_writer writer = {.out = &answer->body};
     js_write_begin(&writer, '{');

@@ -18,6 +18,7 @@ struct answer {
     const char *cache_control; /* NULL: no-store */
     int64_t retry_after_s;     /* 0: no such header */
     bool close;                /* the connection ends with this answer */
+    const struct error_row *error; /* NULL: it is none */
 };
 
 void answer_free(struct answer *answer);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "server/api/boardview.h"
-#include "server/api/handover.h"
 #include "server/clock.h"
 #include "server/limits/nonce.h"
 
@@ -77,56 +76,6 @@ void handle_health(struct request *request, struct answer *answer)
     (void)request;
     struct js_writer writer = answer_ok_open(answer, 200);
     answer_end(&writer);
-}
-
-/* Two lists: why no run can be taken or none reaches the dataset, and what will become a reason. */
-struct problems {
-    struct js_writer reasons, warnings;
-    size_t count; /* of reasons */
-};
-
-static void add_problem(void *context, bool warning, const char *text)
-{
-    struct problems *problems = context;
-    js_write_text(warning ? &problems->warnings : &problems->reasons, text);
-    problems->count += !warning;
-}
-
-static void list_problems(const struct service *service, struct problems *problems)
-{
-    if (service->store)
-        store_problems(service->store, add_problem, problems);
-    if (service->unbound)
-        add_problem(problems, false,
-                    service->store
-                        ? "bench-store-unbound: the dataset is read only, without a token"
-                        : "bench-store-unbound: no dataset is configured");
-    if (handovers_full(service->handovers))
-        add_problem(problems, false, "queue-full: too many runs wait for their commit");
-    if (atomic_load(&service->stopping))
-        add_problem(problems, false, "stopping");
-}
-
-void handle_ready(struct request *request, struct answer *answer)
-{
-    BUFFER_SCOPE struct buffer reasons = {0}, warnings = {0};
-    struct problems problems = {.reasons = {.out = &reasons}, .warnings = {.out = &warnings}};
-    js_write_begin(&problems.reasons, '[');
-    js_write_begin(&problems.warnings, '[');
-    list_problems(request->service, &problems);
-    js_write_end(&problems.reasons, ']');
-    js_write_end(&problems.warnings, ']');
-    bool ready = problems.count == 0;
-    answer->status = ready ? 200 : 503;
-    struct js_writer writer = {.out = &answer->body};
-    js_write_begin(&writer, '{');
-    js_write_key(&writer, "ok");
-    js_write_bool(&writer, ready);
-    js_write_key(&writer, "reasons");
-    js_write_raw(&writer, reasons.data, reasons.size);
-    js_write_key(&writer, "warnings");
-    js_write_raw(&writer, warnings.data, warnings.size);
-    js_write_end(&writer, '}');
 }
 
 void handle_openapi(struct request *request, struct answer *answer)

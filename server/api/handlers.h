@@ -7,7 +7,6 @@
 void handle_nonce(struct request *request, struct answer *answer);
 void handle_leaderboard(struct request *request, struct answer *answer);
 void handle_health(struct request *request, struct answer *answer);
-void handle_ready(struct request *request, struct answer *answer);
 void handle_openapi(struct request *request, struct answer *answer);
 
 #endif

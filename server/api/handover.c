@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/api/metrics.h"
 #include "server/http/request.h"
 #include "server/http/waitroom.h"
 #include "server/limits/admission.h"
@@ -23,6 +24,8 @@ struct handover {
     size_t bytes;
     int64_t charged_ms;
     struct buffer judgement;
+    struct address client;
+    struct shared_nonce nonce;
 };
 
 struct handovers {
@@ -99,10 +102,26 @@ static void log_end(const struct handover *handover, const struct change_result 
                              {"error", *result->error.message ? result->error.message : NULL}));
 }
 
+/* What other instances and the client's address have to do with it. */
+static void settle(struct service *service, const struct handover *handover,
+                   enum change_outcome outcome)
+{
+    bool given_back = outcome == CHANGE_FAILED || outcome == CHANGE_QUEUE_FULL;
+    if (service->shared && given_back)
+        shared_release(service->shared, &handover->nonce, true);
+    else if (service->shared)
+        shared_keep(service->shared, &handover->nonce);
+    if (outcome == CHANGE_DECLINED)
+        admission_fine(service, &handover->client);
+    if (outcome == CHANGE_COMMITTED)
+        metrics_run(service->metrics, handover->flagged);
+}
+
 /* The store's callback, also long after the client was told to come again. */
 static void ended(void *context, const struct change_result *result)
 {
     struct handover *handover = context;
+    settle(handover->all->service, handover, result->outcome);
     if (result->outcome == CHANGE_QUEUED) {
         waiting_done(handover->waiting, result);
         if (result->more)
@@ -121,18 +140,19 @@ static void ended(void *context, const struct change_result *result)
 }
 
 void handovers_commit(struct handovers *handovers, const struct change *change,
-                      struct waiting *waiting, const char *request_id, struct buffer *judgement,
-                      int64_t charged_ms)
+                      struct waiting *waiting, const struct handover_facts *facts)
 {
     struct handover *handover = memory_grow(NULL, sizeof *handover);
     *handover = (struct handover){.all = handovers,
                                   .waiting = waiting,
                                   .flagged = change->flagged,
                                   .bytes = change->bytes_size,
-                                  .charged_ms = charged_ms,
-                                  .judgement = *judgement};
-    *judgement = (struct buffer){0};
-    snprintf(handover->request_id, sizeof handover->request_id, "%s", request_id);
+                                  .charged_ms = facts->charged_ms,
+                                  .judgement = *facts->judgement,
+                                  .client = facts->client,
+                                  .nonce = facts->nonce};
+    *facts->judgement = (struct buffer){0};
+    snprintf(handover->request_id, sizeof handover->request_id, "%s", facts->request_id);
     snprintf(handover->run_id, sizeof handover->run_id, "%s", change->run_id);
     snprintf(handover->path, sizeof handover->path, "%s", change->path);
     snprintf(handover->digest, sizeof handover->digest, "%s", change->digest);

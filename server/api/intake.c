@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate/bait.h"
 #include "aggregate/publication.h"
 #include "server/api/handover.h"
 #include "server/api/outcome.h"
@@ -24,6 +25,7 @@ struct submission {
     struct service *service;
     struct answer *answer;
     int64_t now_ms;
+    char at[32]; /* the same in ISO: when the run is accepted */
     struct arena arena;
     struct js_document document;
     char nonce_sha256[SHA256_HEX + 1];
@@ -32,6 +34,8 @@ struct submission {
     struct publication publication;
     const char *run_id, *submitted_digest; /* in the arena */
     int64_t charged_ms;                    /* when the budgets were charged */
+    struct shared_nonce shared_nonce;      /* with service->shared */
+    bool suspect;                          /* the host of the dataset may decline it */
 };
 
 static void submission_end(struct submission *submission)
@@ -141,6 +145,24 @@ static bool step_publish(struct submission *submission)
     return true;
 }
 
+/* False when the published file holds what the dataset's host would decline. The answer names the kind
+ * and never the text, which may be somebody's real secret. */
+static bool look_for_bait(struct submission *submission)
+{
+    const struct publication *publication = &submission->publication;
+    struct bait bait = bait_find(publication->bytes.data, publication->bytes.size);
+    submission->suspect = bait.level == BAIT_SUSPECT;
+    if (bait.level != BAIT_REFUSED)
+        return true;
+    struct buffer message BUFFER_SCOPE = {0};
+    buffer_format(&message,
+                  "The run holds what looks like a secret (%s); the dataset's host refuses that.",
+                  bait.word);
+    outcome_declined(submission->answer, OUTCOME_SECRET_LIKE, publication->path,
+                     buffer_string(&message));
+    return false;
+}
+
 static struct outcome *make_outcome(const struct submission *submission, const char *path)
 {
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
@@ -149,6 +171,8 @@ static struct outcome *make_outcome(const struct submission *submission, const c
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
     snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
              submission->submitted_digest);
+    snprintf(outcome->digest, sizeof outcome->digest, "%s", submission->publication.digest);
+    snprintf(outcome->at, sizeof outcome->at, "%s", submission->at);
     return outcome;
 }
 
@@ -187,12 +211,42 @@ static void join(struct submission *submission, const struct run_state *state)
     forget_body(request);
 }
 
-static bool step_claim(struct submission *submission)
+/* Other instances are asked first: what they hold is not in this store yet. */
+static bool reserve(struct submission *submission)
 {
-    const struct js_value *id = submission->verdict.identity->run_id;
-    const struct js_value *digest = js_get(&submission->document.root, "digest");
-    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
-    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    struct service *service = submission->service;
+    if (!service->shared)
+        return true;
+    shared_nonce_of(submission->nonce_sha256, submission->run_id, submission->submitted_digest,
+                    &submission->shared_nonce);
+    switch (shared_reserve(service->shared, &submission->shared_nonce)) {
+    case SHARED_YES:
+        return true;
+    case SHARED_NO:
+        answer_error(submission->answer, ERROR_NONCE_USED, NULL);
+        return false;
+    case SHARED_AWAY:
+        break;
+    }
+    answer_error_retry(submission->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+    return false;
+}
+
+static void unreserve(struct submission *submission)
+{
+    if (submission->service->shared)
+        shared_release(submission->service->shared, &submission->shared_nonce, false);
+}
+
+/* The claimed run comes to nothing. */
+static void release(struct submission *submission)
+{
+    store_release(submission->service->store, submission->run_id);
+    unreserve(submission);
+}
+
+static bool claim(struct submission *submission)
+{
     struct run_state state = {0};
     switch (store_claim(submission->service->store, submission->run_id,
                         submission->publication.path, submission->submitted_digest,
@@ -207,11 +261,12 @@ static bool step_claim(struct submission *submission)
             !strcmp(state.submitted_digest, submission->submitted_digest))
             join(submission, &state);
         else
-            outcome_duplicate(submission->answer, &state, submission->submitted_digest);
+            outcome_duplicate(submission->service, submission->answer, &state,
+                              submission->submitted_digest);
         run_state_free(&state);
         return false;
     case CLAIM_DECLINED:
-        outcome_declined(submission->answer, OUTCOME_BY_HOST, state.path);
+        outcome_declined(submission->answer, OUTCOME_BY_HOST, state.path, NULL);
         run_state_free(&state);
         return false;
     case CLAIM_CLOSED:
@@ -221,6 +276,34 @@ static bool step_claim(struct submission *submission)
     return false;
 }
 
+static bool step_claim(struct submission *submission)
+{
+    const struct js_value *id = submission->verdict.identity->run_id;
+    const struct js_value *digest = js_get(&submission->document.root, "digest");
+    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
+    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    if (!reserve(submission))
+        return false;
+    if (claim(submission))
+        return true;
+    unreserve(submission);
+    return false;
+}
+
+/* What the host would refuse never becomes part of a commit: there it would hold up everybody's. The
+ * nonce is given back, as with every refusal that comes before the store has the run. */
+static bool step_bait(struct submission *submission)
+{
+    struct request *request = submission->request;
+    if (!look_for_bait(submission)) {
+        release(submission);
+        admission_fine(submission->service, &request->client);
+        return false;
+    }
+    submission->suspect |= admission_suspects(submission->service, &request->client);
+    return true;
+}
+
 static bool step_budget(struct submission *submission)
 {
     int64_t retry_s = 0;
@@ -228,7 +311,7 @@ static bool step_budget(struct submission *submission)
     if (admission_charge(submission->service, submission->publication.flagged,
                          submission->publication.bytes.size, submission->charged_ms, &retry_s))
         return true;
-    store_release(submission->service->store, submission->run_id);
+    release(submission);
     answer_error_retry(submission->answer, ERROR_BUSY, NULL, retry_s);
     return false;
 }
@@ -238,8 +321,6 @@ static void commit(struct submission *submission)
     struct request *request = submission->request;
     const struct publication *publication = &submission->publication;
     struct buffer codes BUFFER_SCOPE = {0}, judgement BUFFER_SCOPE = {0};
-    char at[32];
-    clock_iso(submission->now_ms, at);
     struct js_writer writer = {.out = &codes};
     verdict_write_codes(&submission->verdict, &writer);
     runs_judgement(&submission->verdict, &judgement);
@@ -252,15 +333,20 @@ static void commit(struct submission *submission)
         .entry = publication->entry.data,
         .entry_size = publication->entry.size,
         .flagged = publication->flagged,
-        .at = at,
+        .at = submission->at,
         .digest = publication->digest,
         .submitted_digest = submission->submitted_digest,
         .rules = submission->verdict.rules_version,
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
+        .suspect = submission->suspect,
     };
-    handovers_commit(submission->service->handovers, &change, request->waiting, request->id,
-                     &judgement, submission->charged_ms);
+    const struct handover_facts facts = {.request_id = request->id,
+                                         .judgement = &judgement,
+                                         .charged_ms = submission->charged_ms,
+                                         .client = request->client,
+                                         .nonce = submission->shared_nonce};
+    handovers_commit(submission->service->handovers, &change, request->waiting, &facts);
 }
 
 /* Hands the run to the store and the connection to sleep; that first, because the store may be done
@@ -272,7 +358,7 @@ static bool step_commit(struct submission *submission)
         forget_body(submission->request);
         return true;
     }
-    store_release(submission->service->store, submission->run_id);
+    release(submission);
     admission_refund(submission->service, submission->publication.flagged,
                      submission->publication.bytes.size, submission->charged_ms);
     return false;
@@ -309,10 +395,10 @@ static bool step_describe(struct submission *submission)
 
 typedef bool step(struct submission *submission);
 
-static step *const submit_steps[] = {step_parse,   step_nonce, step_digest, step_judge,
-                                     step_publish, step_claim, step_budget, step_commit};
-static step *const validate_steps[] = {step_parse, step_digest, step_judge, step_publish,
-                                       step_describe};
+static step *const submit_steps[] = {step_parse, step_nonce, step_digest, step_judge, step_publish,
+                                     step_claim, step_bait,  step_budget, step_commit};
+static step *const validate_steps[] = {step_parse,   step_digest,   step_judge,
+                                       step_publish, look_for_bait, step_describe};
 
 static void take(struct request *request, struct answer *answer, step *const *steps, size_t count)
 {
@@ -320,6 +406,7 @@ static void take(struct request *request, struct answer *answer, step *const *st
                                                      .service = request->service,
                                                      .answer = answer,
                                                      .now_ms = clock_wall_ms()};
+    clock_iso(submission.now_ms, submission.at);
     for (size_t i = 0; i < count; i++)
         if (!steps[i](&submission))
             return;

@@ -1,6 +1,6 @@
 /* The way of one submission (spec 04, "POST /api/bench/submit"), a straight line of steps:
  *
- *   body -> parse -> nonce -> digest -> validate -> publish -> claim -> budget -> commit -> answer
+ *   body -> parse -> nonce -> digest -> validate -> publish -> claim -> bait -> budget -> commit -> answer
  *
  * The first step that fails answers. Validate is the same line without nonce and store. */
 #ifndef BENCHLEDGER_SERVER_API_INTAKE_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/http/waitroom.h"
+#include "server/receipt/receipt.h"
 
 enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
 
@@ -14,27 +15,40 @@ void outcome_free(struct outcome *outcome)
     free(outcome);
 }
 
-static void answer_duplicate(struct answer *answer, const char *path, bool same)
+/* Whoever brings the accepted run again gets the receipt that he may have missed: the ledger's facts
+ * give the same one. */
+static void write_receipt(const struct service *service, const struct run_state *state,
+                          struct js_writer *writer)
 {
+    const struct receipt_facts facts = {.run_id = state->run_id,
+                                        .submitted_digest = state->submitted_digest,
+                                        .digest = state->digest,
+                                        .path = state->path,
+                                        .accepted_at = state->at};
+    if (state->status != RUN_QUEUED || state->durable)
+        receipt_write(service->receipts, &facts, writer);
+}
+
+void outcome_duplicate(const struct service *service, struct answer *answer,
+                       const struct run_state *state, const char *submitted_digest)
+{
+    const char *accepted = *state->submitted_digest ? state->submitted_digest : state->digest;
+    bool same = *submitted_digest && !strcmp(accepted, submitted_digest);
     struct js_writer writer = answer_error_open(
         answer, ERROR_DUPLICATE_RUN, same ? "This run has already been accepted." : NULL);
     js_write_key(&writer, "path");
-    js_write_text(&writer, path);
+    js_write_text(&writer, state->path);
     js_write_key(&writer, "same");
     js_write_bool(&writer, same);
+    if (same)
+        write_receipt(service, state, &writer);
     answer_end(&writer);
 }
 
-void outcome_duplicate(struct answer *answer, const struct run_state *state,
-                       const char *submitted_digest)
+void outcome_declined(struct answer *answer, const char *reason, const char *path,
+                      const char *message)
 {
-    const char *accepted = *state->submitted_digest ? state->submitted_digest : state->digest;
-    answer_duplicate(answer, state->path, *submitted_digest && !strcmp(accepted, submitted_digest));
-}
-
-void outcome_declined(struct answer *answer, const char *reason, const char *path)
-{
-    struct js_writer writer = answer_error_open(answer, ERROR_STORE_DECLINED, NULL);
+    struct js_writer writer = answer_error_open(answer, ERROR_STORE_DECLINED, message);
     js_write_key(&writer, "reason");
     js_write_text(&writer, reason);
     js_write_key(&writer, "path");
@@ -43,36 +57,39 @@ void outcome_declined(struct answer *answer, const char *reason, const char *pat
 }
 
 /* What 200 and 202 have in common. */
-static void write_accepted(const struct outcome *outcome, struct js_writer *writer)
+static void write_accepted(const struct request *request, struct js_writer *writer)
 {
+    const struct outcome *outcome = request->outcome;
+    const struct receipt_facts facts = {outcome->run_id, outcome->submitted_digest, outcome->digest,
+                                        outcome->path, outcome->at};
     js_write_key(writer, "flagged");
     js_write_bool(writer, outcome->flagged);
     js_write_key(writer, "flags");
     js_write_raw(writer, outcome->judgement.data, outcome->judgement.size);
     js_write_key(writer, "path");
     js_write_text(writer, outcome->path);
+    receipt_write(request->service->receipts, &facts, writer);
 }
 
-static bool answer_joined(const struct outcome *outcome, struct answer *answer,
-                          const struct change_result *result)
+/* The run was known when its turn came, is in flight no more, or is that of an earlier submission. */
+static void answer_overtaken(const struct request *request, struct answer *answer)
 {
-    if (outcome->joined)
-        answer_duplicate(answer, outcome->path,
-                         !strcmp(result->submitted_digest, outcome->submitted_digest));
-    return outcome->joined;
+    struct run_state state = {0};
+    bool known = store_find(request->service->store, request->outcome->run_id, NULL, &state);
+    if (known && (state.status != RUN_QUEUED || state.durable)) /* else no promise */
+        outcome_duplicate(request->service, answer, &state, request->outcome->submitted_digest);
+    else
+        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+    run_state_free(&state);
 }
 
 /* Durable here: a promise, though the dataset does not have it yet. */
-static void answer_queued(const struct request *request, struct answer *answer,
-                          const struct change_result *result)
+static void answer_queued(const struct request *request, struct answer *answer)
 {
-    const struct outcome *outcome = request->outcome;
-    if (answer_joined(outcome, answer, result))
-        return;
     struct js_writer writer = answer_ok_open(answer, 202);
     js_write_key(&writer, "queued");
     js_write_bool(&writer, true);
-    write_accepted(outcome, &writer);
+    write_accepted(request, &writer);
     answer_end(&writer);
 }
 
@@ -81,28 +98,14 @@ static void answer_committed(const struct request *request, struct answer *answe
 {
     const struct outcome *outcome = request->outcome;
     BUFFER_SCOPE struct buffer url = {0};
-    if (answer_joined(outcome, answer, result))
-        return;
     struct js_writer writer = answer_ok_open(answer, 200);
-    write_accepted(outcome, &writer);
+    write_accepted(request, &writer);
     js_write_key(&writer, "url");
     buffer_format(&url, "%s/%s", request->service->config->public_url, outcome->path);
     js_write_text(&writer, buffer_string(&url));
     js_write_key(&writer, "commit");
     js_write_text(&writer, result->commit);
     answer_end(&writer);
-}
-
-/* The run was known when its turn came, or is in flight no more. */
-static void answer_overtaken(const struct request *request, struct answer *answer)
-{
-    struct run_state state = {0};
-    bool known = store_find(request->service->store, request->outcome->run_id, NULL, &state);
-    if (known && (state.status != RUN_QUEUED || state.durable)) /* else no promise */
-        outcome_duplicate(answer, &state, request->outcome->submitted_digest);
-    else
-        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
-    run_state_free(&state);
 }
 
 void outcome_answer(const struct request *request, struct answer *answer)
@@ -117,13 +120,19 @@ void outcome_answer(const struct request *request, struct answer *answer)
     }
     switch (result->outcome) {
     case CHANGE_QUEUED:
-        answer_queued(request, answer, result);
+        if (request->outcome->joined)
+            answer_overtaken(request, answer);
+        else
+            answer_queued(request, answer);
         return;
     case CHANGE_DECLINED:
-        outcome_declined(answer, OUTCOME_BY_HOST, request->outcome->path);
+        outcome_declined(answer, OUTCOME_BY_HOST, request->outcome->path, NULL);
         return;
     case CHANGE_COMMITTED:
-        answer_committed(request, answer, result);
+        if (request->outcome->joined)
+            answer_overtaken(request, answer);
+        else
+            answer_committed(request, answer, result);
         return;
     case CHANGE_DUPLICATE:
         answer_overtaken(request, answer);

@@ -3,8 +3,11 @@
 #include "server/api/files.h"
 #include "server/api/handlers.h"
 #include "server/api/intake.h"
+#include "server/api/metrics.h"
+#include "server/api/ready.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
+#include "server/receipt/ring.h"
 
 #define ERRORS(...) ((const enum error[]){__VA_ARGS__, ERROR_COUNT})
 
@@ -51,7 +54,7 @@ static const struct route table[] = {
                 "path, entry}",
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
                       ERROR_INVALID_SHAPE, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
-                      ERROR_RATE_LIMITED, ERROR_BUSY)},
+                      ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = handle_leaderboard,
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
      .success = "200 the snapshot|304 not modified", .query = board_query,
@@ -61,6 +64,9 @@ static const struct route table[] = {
      .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
                 "revision}",
      .query = status_query, .errors = ERRORS(ERROR_UNKNOWN_RUN)},
+    {.method = METHOD_GET, .path = "/api/bench/key", .handle = ring_keys,
+     .cors = CORS_PUBLIC, .summary = "The public keys that receipts are verified with",
+     .success = "200 {keys: [{keyId, algorithm, publicKey, current}]}"},
     {.method = METHOD_GET, .path = "/index/summary.json", .handle = files_summary,
      .cors = CORS_PUBLIC, .summary = "All index entries in one array", .success = FILE_SUCCESS,
      .errors = ERRORS(ERROR_NOT_FOUND, ERROR_STORE_UNAVAILABLE)},
@@ -82,9 +88,12 @@ static const struct route table[] = {
      .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
-    {.method = METHOD_GET, .path = "/readyz", .handle = handle_ready,
+    {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,
      .summary = "A run can be taken now, or why not",
      .success = "200 {ok, reasons, warnings}|503 {ok, reasons, warnings}"},
+    {.method = METHOD_GET, .path = "/metrics", .handle = metrics_answer,
+     .summary = "Counters and gauges of this process for Prometheus", .type = METRICS_TYPE,
+     .success = "200 Prometheus text format"},
     {.method = METHOD_GET, .path = "/openapi.json", .handle = handle_openapi,
      .cors = CORS_PUBLIC, .summary = "This description", .success = "200 OpenAPI 3.1"},
 };

@@ -131,10 +131,15 @@ int check_command(int count, char **arguments)
     bool json = false, any_protocol = false, no_key = false;
     const char *key_path = NULL;
     const struct option_row rows[] = {
-        {"json", NULL, &json, NULL, "print one JSON object a line and file"},
-        {"any-protocol", NULL, &any_protocol, NULL, "accept every archived protocol and schema"},
-        {"mmlu-key", "FILE", NULL, &key_path, "answer key instead of the compiled-in one"},
-        {"no-mmlu-key", NULL, &no_key, NULL, "do not parse quality answers again"},
+        {.name = "json", .flag = &json, .help = "print one JSON object a line and file"},
+        {.name = "any-protocol",
+         .flag = &any_protocol,
+         .help = "accept every archived protocol and schema"},
+        {.name = "mmlu-key",
+         .value = "FILE",
+         .text = &key_path,
+         .help = "answer key instead of the compiled-in one"},
+        {.name = "no-mmlu-key", .flag = &no_key, .help = "do not parse quality answers again"},
         {0}};
     int exit_code;
     int files = options_parse(&manual, rows, count, arguments, &exit_code);

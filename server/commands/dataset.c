@@ -8,6 +8,7 @@
 #include "github/change/load.h"
 #include "github/rebuild/rebuild.h"
 #include "server/command.h"
+#include "server/commands/dataset.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
 
@@ -77,11 +78,18 @@ int index_command(int count, char **arguments)
                                       .entry = index_file,
                                       .complain = complain};
     const struct option_row rows[] = {
-        {"dry-run", NULL, &options.dry_run, NULL, "do everything but the writing"},
-        {"allow-shrink", NULL, &options.allow_shrink, NULL,
-         "drop runs that have no file, replace an index that cannot be read"},
-        {"author-name", "NAME", NULL, &options.author.name, "of the commit in a bare repository"},
-        {"author-email", "MAIL", NULL, &options.author.email, "of the same commit"},
+        {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
+        {.name = "allow-shrink",
+         .flag = &options.allow_shrink,
+         .help = "drop runs that have no file, replace an index that cannot be read"},
+        {.name = "author-name",
+         .value = "NAME",
+         .text = &options.author.name,
+         .help = "of the commit in a bare repository"},
+        {.name = "author-email",
+         .value = "MAIL",
+         .text = &options.author.email,
+         .help = "of the same commit"},
         {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
@@ -146,20 +154,29 @@ static bool is_folder(const char *dataset, const char *name)
     return stat(arena_format(&arena, "%s/%s", dataset, name), &status) == 0;
 }
 
+bool dataset_source(const char *dataset, struct repository **repository, struct source *source,
+                    struct store_error *error)
+{
+    static const char *const folders[] = {"runs", "index", "keys"};
+    git_oid tip;
+    *source = source_folder(dataset);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (is_folder(dataset, folders[i]))
+            return true;
+    if (!repository_open(dataset, repository, error) || !repository_tip(*repository, &tip, error))
+        return false;
+    *source = source_commit(*repository, &tip);
+    return true;
+}
+
 /* A dataset without an index has its rows computed from the run files. */
 static bool fill_board(const char *dataset, struct board *board, struct store_error *error)
 {
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct source source = source_folder(dataset);
+    struct source source;
     bool found;
-    if (!is_folder(dataset, "runs") && !is_folder(dataset, "index")) {
-        git_oid tip;
-        if (!repository_open(dataset, &repository, error) ||
-            !repository_tip(repository, &tip, error))
-            return false;
-        source = source_commit(repository, &tip);
-    }
-    return fill_from_index(&source, board, &found, error) &&
+    return dataset_source(dataset, &repository, &source, error) &&
+           fill_from_index(&source, board, &found, error) &&
            (found || fill_from_files(dataset, board, error));
 }
 
@@ -190,9 +207,11 @@ int rows_command(int count, char **arguments)
         .operands_least = 1,
         .operands_most = 1};
     const char *protocols = "localmode-bench/5,localmode-bench/4";
-    const struct option_row rows[] = {
-        {"protocols", "LIST", NULL, &protocols, "shown protocols, parted by commas or blanks"},
-        {0}};
+    const struct option_row rows[] = {{.name = "protocols",
+                                       .value = "LIST",
+                                       .text = &protocols,
+                                       .help = "shown protocols, parted by commas or blanks"},
+                                      {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;

@@ -56,7 +56,16 @@ static bool take_flag(const struct manual *manual, const struct option_row *rows
         *exit_code = complain(manual, "a value is missing behind ", arguments[*at]);
         return false;
     }
-    *row->text = equals ? equals + 1 : arguments[++*at];
+    const char *value = equals ? equals + 1 : arguments[++*at];
+    if (!row->list) {
+        *row->text = value;
+        return true;
+    }
+    if (row->list->count == OPTION_LIST_MOST) {
+        *exit_code = complain(manual, "too often: --", row->name);
+        return false;
+    }
+    row->list->values[row->list->count++] = value;
     return true;
 }
 

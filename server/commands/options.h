@@ -5,6 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { OPTION_LIST_MOST = 64 };
+
+/* The values of an option that may be given again and again. */
+struct option_list {
+    size_t count;
+    const char *values[OPTION_LIST_MOST];
+};
+
 /* --NAME, or --NAME VALUE when VALUE is not NULL. Ends with a NULL name. */
 struct option_row {
     const char *name;
@@ -12,6 +20,7 @@ struct option_row {
     bool *flag;        /* set when the flag is given */
     const char **text; /* receives the value */
     const char *help;
+    struct option_list *list; /* instead of text, when it may be repeated */
 };
 
 struct manual {

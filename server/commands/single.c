@@ -44,7 +44,7 @@ int digest_command(int count, char **arguments)
         .operands_most = 1};
     bool canonical = false;
     const struct option_row rows[] = {
-        {"canonical", NULL, &canonical, NULL, "print the bytes that are hashed"}, {0}};
+        {.name = "canonical", .flag = &canonical, .help = "print the bytes that are hashed"}, {0}};
     struct offline_file file;
     int exit_code;
     if (!open_operand(&manual, rows, count, arguments, &file, &exit_code))
@@ -119,8 +119,11 @@ int entry_command(int count, char **arguments)
         .operands_least = 1,
         .operands_most = 1};
     const char *key_path = NULL;
-    const struct option_row rows[] = {
-        {"mmlu-key", "FILE", NULL, &key_path, "answer key instead of the compiled-in one"}, {0}};
+    const struct option_row rows[] = {{.name = "mmlu-key",
+                                       .value = "FILE",
+                                       .text = &key_path,
+                                       .help = "answer key instead of the compiled-in one"},
+                                      {0}};
     struct offline_file file;
     int exit_code;
     if (!open_operand(&manual, rows, count, arguments, &file, &exit_code))

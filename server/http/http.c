@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/api/metrics.h"
 #include "server/api/outcome.h"
 #include "server/clock.h"
 #include "server/http/open.h"
@@ -88,6 +89,7 @@ static enum MHD_Result send_answer(struct request *request, const char *method)
     request->stage = STAGE_DONE;
     peer_body_done(request->peer);
     bool sent = respond(request);
+    metrics_request(request->service->metrics, request->match.route, &request->answer);
     log_request(request, method);
     return sent ? MHD_YES : MHD_NO;
 }

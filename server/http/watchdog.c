@@ -162,6 +162,14 @@ static void link_peer(struct watchdog *watchdog, struct peer *peer)
     *bucket = peer;
 }
 
+int64_t watchdog_connections(struct watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->mutex);
+    int64_t count = watchdog->count;
+    pthread_mutex_unlock(&watchdog->mutex);
+    return count;
+}
+
 static void unlink_peer(struct watchdog *watchdog, struct peer *peer)
 {
     if (peer->previous)

@@ -25,6 +25,9 @@ void watchdog_stop(struct watchdog *watchdog);
 /* After the last connection has ended. */
 void watchdog_free(struct watchdog *watchdog);
 
+/* Connections that are open. */
+int64_t watchdog_connections(struct watchdog *watchdog);
+
 /* A connection was accepted. It is counted, and shut down at once when it is one too many. */
 struct peer *peer_open(struct watchdog *watchdog, int socket, const struct address *address);
 void peer_close(struct peer *peer);

@@ -5,6 +5,11 @@
 
 #include "server/clock.h"
 
+/* What one declined run costs its address beside its own attempt: of the 20 an hour that are usual,
+ * four such runs leave nothing. Whoever shares the address with an offender loses no more than he could
+ * take from them by trying, an hour's attempts. */
+enum { FINE_ATTEMPTS = 4, RETRY_SHARED_S = 5 };
+
 static struct budget *kind_budget(struct service *service, bool flagged)
 {
     return flagged ? service->budgets.quarantined : service->budgets.accepted;
@@ -28,10 +33,40 @@ void admission_refund(struct service *service, bool flagged, size_t bytes, int64
     budget_return(service->budgets.bytes, (int64_t)bytes, taken_ms);
 }
 
+void admission_fine(struct service *service, const struct address *client)
+{
+    ratelimit_charge(service->rates, RATE_SUBMIT, client, FINE_ATTEMPTS, clock_monotonic_ms());
+    if (service->shared)
+        shared_charge(service->shared, RATE_SUBMIT, client, service->config->limits.rate_limit,
+                      FINE_ATTEMPTS);
+}
+
+bool admission_suspects(struct service *service, const struct address *client)
+{
+    return ratelimit_suspects(service->rates, client, clock_monotonic_ms());
+}
+
 static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)
 {
     answer_error_retry(answer, ERROR_RATE_LIMITED, message, retry_s);
     return false;
+}
+
+/* Of all instances, or of this one. Without the others a submission could not be stored anyway; a dry
+ * run can be made. */
+static enum shared_answer take_attempt(struct service *service, enum rate_class class,
+                                       const struct address *client, int64_t *retry_s)
+{
+    const int64_t limits[RATE_CLASSES] = {[RATE_SUBMIT] = service->config->limits.rate_limit,
+                                          [RATE_VALIDATE] =
+                                              service->config->limits.validate_rate_limit};
+    enum shared_answer answer = SHARED_AWAY;
+    if (service->shared)
+        answer = shared_take(service->shared, class, client, limits[class], retry_s);
+    if (answer != SHARED_AWAY || (service->shared && class == RATE_SUBMIT))
+        return answer;
+    return ratelimit_take(service->rates, class, client, clock_monotonic_ms(), retry_s) ? SHARED_YES
+                                                                                        : SHARED_NO;
 }
 
 static bool admit_rate(struct request *request, struct answer *answer)
@@ -46,9 +81,16 @@ static bool admit_rate(struct request *request, struct answer *answer)
             return refuse_rate(answer, retry_s, "One dry run at a time, please.");
         request->has_turn = true;
     }
-    return ratelimit_take(service->rates, class, &request->client, clock_monotonic_ms(),
-                          &retry_s) ||
-           refuse_rate(answer, retry_s, NULL);
+    switch (take_attempt(service, class, &request->client, &retry_s)) {
+    case SHARED_YES:
+        return true;
+    case SHARED_NO:
+        return refuse_rate(answer, retry_s, NULL);
+    case SHARED_AWAY:
+        break;
+    }
+    answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SHARED_S);
+    return false;
 }
 
 /* The media type alone, parameters aside. */

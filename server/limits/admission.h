@@ -6,6 +6,10 @@
 
 /* Before the body: store, rate, declared size, type and encoding. False and the refusal. */
 bool admission_admit(struct request *request, struct answer *answer);
+/* CLIENT sent what the dataset's host declines, or would: that counts as some further attempts, and
+ * what he sends within the hour travels apart from other people's runs. */
+void admission_fine(struct service *service, const struct address *client);
+bool admission_suspects(struct service *service, const struct address *client);
 /* Charges the global budgets for one run, all or none; false and *RETRY_S when one is used up. */
 bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
                       int64_t *retry_s);

@@ -8,8 +8,7 @@
 #include "validator/arena.h"
 
 /* SLOTS - 1 whole slots and the one that is running cover the window. */
-enum { SLOTS = 61, WAYS = 8, WIDE_FACTOR = 8, BLOCKS_MOST = 2 };
-#define HOUR_MS INT64_C(3600000)
+enum { SLOTS = 61, WAYS = 8, WIDE_FACTOR = 8, SLOT_MS = RATE_HOUR_MS / (SLOTS - 1) };
 
 struct window {
     int64_t newest; /* number of the newest slot since the clock's zero */
@@ -20,6 +19,8 @@ struct row {
     struct address network; /* family 0: free */
     uint8_t bits;
     int64_t used_ms;
+    bool charged;
+    int64_t charged_ms;
     struct window windows[RATE_CLASSES - 1];
     uint32_t turns[RATE_CLASSES - 1];
 };
@@ -145,20 +146,14 @@ static struct row *find_row(struct ratelimit *limit, const struct address *netwo
     return oldest;
 }
 
-struct share {
-    struct address network;
-    unsigned bits;
-    uint64_t factor;
-};
-
-static size_t client_shares(const struct address *client, struct share shares[BLOCKS_MOST])
+size_t rate_shares(const struct address *client, struct rate_share shares[RATE_SHARES])
 {
     if (client->family != 6) {
-        shares[0] = (struct share){*client, 32, 1};
+        shares[0] = (struct rate_share){*client, 32, 1};
         return 1;
     }
-    shares[0] = (struct share){address_network(client, 64), 64, 1};
-    shares[1] = (struct share){address_network(client, 48), 48, WIDE_FACTOR};
+    shares[0] = (struct rate_share){address_network(client, 64), 64, 1};
+    shares[1] = (struct rate_share){address_network(client, 48), 48, WIDE_FACTOR};
     return 2;
 }
 
@@ -167,11 +162,10 @@ bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct
 {
     if (class == RATE_NONE || !limit->limits[class])
         return true;
-    static const int64_t slot_ms = HOUR_MS / (SLOTS - 1);
-    int64_t slot = now_ms / slot_ms, wait = 0;
-    struct share shares[BLOCKS_MOST];
-    struct window *windows[BLOCKS_MOST];
-    size_t count = client_shares(client, shares);
+    int64_t slot = now_ms / SLOT_MS, wait = 0;
+    struct rate_share shares[RATE_SHARES];
+    struct window *windows[RATE_SHARES];
+    size_t count = rate_shares(client, shares);
     pthread_mutex_lock(&limit->mutex);
     for (size_t i = 0; i < count; i++) {
         struct row *row = find_row(limit, &shares[i].network, shares[i].bits, true, now_ms);
@@ -191,14 +185,45 @@ bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct
         windows[i]->counts[slot % SLOTS]++;
     pthread_mutex_unlock(&limit->mutex);
     if (wait)
-        *retry_s = ((slot + wait) * slot_ms - now_ms + 999) / 1000;
+        *retry_s = ((slot + wait) * SLOT_MS - now_ms + 999) / 1000;
     return !wait;
+}
+
+void ratelimit_charge(struct ratelimit *limit, enum rate_class class, const struct address *client,
+                      uint32_t n, int64_t now_ms)
+{
+    int64_t slot = now_ms / SLOT_MS;
+    struct rate_share shares[RATE_SHARES];
+    size_t count = rate_shares(client, shares);
+    pthread_mutex_lock(&limit->mutex);
+    for (size_t i = 0; i < count; i++) {
+        struct row *row = find_row(limit, &shares[i].network, shares[i].bits, true, now_ms);
+        struct window *window = &row->windows[class - 1];
+        row->used_ms = row->charged_ms = now_ms;
+        row->charged = true;
+        window_slide(window, slot);
+        uint64_t most = (uint64_t)limit->limits[class] * shares[i].factor;
+        uint64_t sum = window_sum(window), room = most > sum ? most - sum : 0;
+        window->counts[slot % SLOTS] += n < room ? n : (uint32_t)room;
+    }
+    pthread_mutex_unlock(&limit->mutex);
+}
+
+bool ratelimit_suspects(struct ratelimit *limit, const struct address *client, int64_t now_ms)
+{
+    struct rate_share shares[RATE_SHARES];
+    rate_shares(client, shares);
+    pthread_mutex_lock(&limit->mutex);
+    const struct row *row = find_row(limit, &shares[0].network, shares[0].bits, false, 0);
+    bool suspect = row && row->charged && now_ms - row->charged_ms < RATE_HOUR_MS;
+    pthread_mutex_unlock(&limit->mutex);
+    return suspect;
 }
 
 bool ratelimit_enter(struct ratelimit *limit, enum rate_class class, const struct address *client)
 {
-    struct share shares[BLOCKS_MOST];
-    client_shares(client, shares);
+    struct rate_share shares[RATE_SHARES];
+    rate_shares(client, shares);
     pthread_mutex_lock(&limit->mutex);
     struct row *row = find_row(limit, &shares[0].network, shares[0].bits, true, 0);
     bool granted = row->turns[class - 1] == 0;
@@ -209,8 +234,8 @@ bool ratelimit_enter(struct ratelimit *limit, enum rate_class class, const struc
 
 void ratelimit_leave(struct ratelimit *limit, enum rate_class class, const struct address *client)
 {
-    struct share shares[BLOCKS_MOST];
-    client_shares(client, shares);
+    struct rate_share shares[RATE_SHARES];
+    rate_shares(client, shares);
     pthread_mutex_lock(&limit->mutex);
     struct row *row = find_row(limit, &shares[0].network, shares[0].bits, false, 0);
     if (row)

@@ -15,6 +15,15 @@
 
 enum rate_class { RATE_NONE, RATE_SUBMIT, RATE_VALIDATE, RATE_CLASSES };
 
+/* What a client counts as: a network and how many times the limit it has. */
+enum { RATE_SHARES = 2, RATE_HOUR_MS = 3600 * 1000 };
+struct rate_share {
+    struct address network;
+    unsigned bits;
+    uint64_t factor;
+};
+size_t rate_shares(const struct address *client, struct rate_share shares[RATE_SHARES]);
+
 struct ratelimit;
 
 /* LIMITS: attempts an hour by class, 0 = off. ADDRESSES: rows of the table. */
@@ -25,6 +34,13 @@ void ratelimit_free(struct ratelimit *limit);
  * the next one may succeed. NOW_MS is of a clock that does not jump. */
 bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
                     int64_t now_ms, int64_t *retry_s);
+/* Counts N attempts that nobody made: what they stand for is worth as much. Never more than the limit
+ * has room for, so that they weigh an hour at most, as attempts do. CLIENT is suspect from now on. */
+void ratelimit_charge(struct ratelimit *limit, enum rate_class class, const struct address *client,
+                      uint32_t n, int64_t now_ms);
+/* Whether CLIENT was charged within the last hour, as far as the table remembers. Not per /48: it is
+ * not only he that would be. */
+bool ratelimit_suspects(struct ratelimit *limit, const struct address *client, int64_t now_ms);
 /* One at a time: false while the address holds its turn of CLASS. A turn ends with
  * ratelimit_leave. */
 bool ratelimit_enter(struct ratelimit *limit, enum rate_class class, const struct address *client);

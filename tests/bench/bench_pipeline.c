@@ -1,6 +1,7 @@
 /* How fast one core takes run files through everything but the store: parse, digest, shape, recompute,
- * rules, scrub, serialise, entry. Beside it, in the same run, two limits: SHA-256 over the same bytes and a
- * plain parse of them (ours, and jansson's as a peer). Rounds alternate, medians are printed.
+ * rules, scrub, serialise, entry, look for secrets. Beside it, in the same run, limits: SHA-256 over the same
+ * bytes, the look alone, and a plain parse (ours, and jansson's as a peer). Rounds alternate, medians are
+ * printed.
  *
  * Usage: bench_pipeline KEYFILE FILE... */
 #include <jansson.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "aggregate/bait.h"
 #include "aggregate/publication.h"
 #include "validator/digest.h"
 #include "validator/validate.h"
@@ -61,6 +63,8 @@ static void pipeline(const struct subject *subject)
     judged = now();
     if (!publish(&arena, &verdict, digest.status, 0, &publication, &errors))
         fail("cannot be published");
+    if (bait_find(publication.bytes.data, publication.bytes.size).level != BAIT_NONE)
+        fail("holds what looks like a secret");
     publication_free(&publication);
     arena_free(&arena);
     double done = now();
@@ -74,6 +78,12 @@ static void hash_only(const struct subject *subject)
 {
     unsigned char digest[SHA256_SIZE];
     sha256(subject->text, subject->size, digest);
+}
+
+static void look_only(const struct subject *subject)
+{
+    if (bait_find(subject->text, subject->size).level != BAIT_NONE)
+        fail("holds what looks like a secret");
 }
 
 static void parse_only(const struct subject *subject)
@@ -95,6 +105,7 @@ static const struct {
     void (*run)(const struct subject *subject);
 } work[] = {{"pipeline", pipeline},
             {"SHA-256 alone", hash_only},
+            {"secrets alone", look_only},
             {"parse alone", parse_only},
             {"jansson parse", parse_with_jansson}};
 enum { WORK_COUNT = sizeof work / sizeof *work };

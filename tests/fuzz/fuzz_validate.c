@@ -2,6 +2,7 @@
  * published can be read, has the shape of a run, and its scrub changes nothing more. */
 #include <stdlib.h>
 
+#include "aggregate/bait.h"
 #include "aggregate/board.h"
 #include "aggregate/publication.h"
 #include "tests/fuzz/fuzz.h"
@@ -52,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct publication publication;
     if (!publish(&arena, &verdict, digest.status, 0, &publication, &errors))
         abort();
+    bait_find(publication.bytes.data, publication.bytes.size);
     publish_again(&arena, &verdict, &publication);
     publication_free(&publication);
     return 0;

@@ -74,7 +74,7 @@ test('routes, methods and headers', async (t) => {
 
   await t.test('health, readiness, nonce', async () => {
     assert.deepEqual((await service.json('/healthz')).body, { ok: true });
-    assert.deepEqual((await service.json('/readyz')).body, { ok: true, reasons: [] });
+    assert.deepEqual((await service.json('/readyz')).body, { ok: true, reasons: [], warnings: [] });
     const nonce = await service.fetch('/api/bench/nonce');
     assert.equal(nonce.headers.get('cache-control'), 'no-store');
     const { nonce: text } = await nonce.json();
@@ -121,7 +121,7 @@ test('CORS follows allowed_origins', async (t) => {
   assert.equal(allowed(answer), 'https://a.example');
 
   /* What is public is public to every page. */
-  for (const place of ['/api/bench/leaderboard', '/index/summary.json', '/runs/2026/01/x.json',
+  for (const place of ['/api/bench/leaderboard', '/api/bench/key', '/index/summary.json', '/runs/2026/01/x.json',
     '/api/bench/runs/x', '/openapi.json'])
     assert.equal(allowed(await none.fetch(place, { headers: { origin: 'https://c.example' } })), '*');
   assert.equal(allowed(await open.fetch('/healthz')), null);
@@ -263,7 +263,7 @@ test('OpenAPI lists every route, code and limit', async (t) => {
     '/api/bench/leaderboard', '/index/summary.json', '/index/manifest.json',
     '/index/segments/{segment}', '/ledger/{day}', '/runs/{year}/{month}/{file}',
     '/quarantine/{year}/{month}/{file}', '/api/bench/runs/{run}', '/healthz', '/readyz',
-    '/openapi.json'])
+    '/metrics', '/openapi.json'])
     assert.ok(places.includes(place), place);
   for (const [place, item] of Object.entries(body.paths)) {
     for (const [method, operation] of Object.entries(item)) {
@@ -285,7 +285,7 @@ test('OpenAPI lists every route, code and limit', async (t) => {
   }
   const submit = body.paths['/api/bench/submit'].post;
   assert.deepEqual(Object.keys(submit.responses).sort(),
-    ['200', '400', '403', '409', '413', '415', '429', '500', '503']);
+    ['200', '202', '400', '403', '409', '413', '415', '422', '429', '500', '503']);
   assert.equal(body['x-limits'].max_body, 4194304);
   assert.equal(body['x-limits'].rate_limit, 0);
   assert.ok(body.components.schemas.Error.properties.code.enum.includes('invalid-nonce'));

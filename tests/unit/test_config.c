@@ -131,7 +131,6 @@ START_TEST(config__mistakes_are_named_with_their_place)
         {NULL, NULL, "stray", "unexpected argument 'stray'"},
         {NULL, NULL, "--nonce-secret=hush", "never given on the command line"},
         {NULL, NULL, "--config=/nonexistent/file", "/nonexistent/file: No such file"},
-        {NULL, NULL, "--redis-url=redis://x", "not supported by this version"},
         {NULL, "BENCHLEDGER_NONCE_SECRET_FILE=/nonexistent", NULL, "nonce_secret_file: "},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

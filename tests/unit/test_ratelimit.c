@@ -157,6 +157,39 @@ START_TEST(budget__takes_until_the_limit_and_gives_back)
 }
 END_TEST
 
+START_TEST(ratelimit__a_charge_counts_as_attempts_and_fills_the_hour_at_most)
+{
+    struct ratelimit *limit = limit_of(20, 60);
+    struct address client = of("192.0.2.1");
+    ratelimit_charge(limit, RATE_SUBMIT, &client, 4, START);
+    for (int i = 0; i < 16; i++)
+        ck_assert(take(limit, "192.0.2.1", START + i));
+    ck_assert(!take(limit, "192.0.2.1", START + 20));
+    for (int i = 0; i < 100; i++)
+        ratelimit_charge(limit, RATE_SUBMIT, &client, 4, START + MINUTE);
+    ck_assert(!take(limit, "192.0.2.1", START + 59 * MINUTE));
+    ck_assert(take(limit, "192.0.2.1", START + HOUR + 2 * MINUTE));
+    ck_assert(take(limit, "192.0.2.2", START));
+    ratelimit_free(limit);
+}
+END_TEST
+
+START_TEST(ratelimit__who_was_charged_is_suspect_for_an_hour)
+{
+    struct ratelimit *limit = limit_of(0, 0); /* also without limits */
+    struct address client = of("2001:db8::1"), near = of("2001:db8::2"),
+                   far = of("2001:db8:0:1::1");
+    ck_assert(!ratelimit_suspects(limit, &client, START));
+    ratelimit_charge(limit, RATE_SUBMIT, &client, 4, START);
+    ck_assert(ratelimit_suspects(limit, &client, START + HOUR - 1));
+    ck_assert(ratelimit_suspects(limit, &near, START));
+    ck_assert(!ratelimit_suspects(limit, &far, START));
+    ck_assert(!ratelimit_suspects(limit, &client, START + HOUR));
+    ck_assert(take(limit, "2001:db8::1", START));
+    ratelimit_free(limit);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     Suite *suite = suite_create("ratelimit");
@@ -170,6 +203,8 @@ Suite *test_suite(void)
     tcase_add_test(cases, ratelimit__one_turn_at_a_time);
     tcase_add_test(cases, ratelimit__zero_is_off);
     tcase_add_test(cases, budget__takes_until_the_limit_and_gives_back);
+    tcase_add_test(cases, ratelimit__a_charge_counts_as_attempts_and_fills_the_hour_at_most);
+    tcase_add_test(cases, ratelimit__who_was_charged_is_suspect_for_an_hour);
     suite_add_tcase(suite, cases);
     return suite;
 }
