@@ -17,6 +17,7 @@
 #include "server/api/openapi.h"
 #include "server/api/ready.h"
 #include "server/api/shelf.h"
+#include "server/attach.h"
 #include "server/binding.h"
 #include "server/command.h"
 #include "server/embedded.h"
@@ -86,7 +87,7 @@ static bool load_receipt_key(struct key_room *room, const char *path)
     const char *problem = NULL;
     if (*path)
         room->receipts = receipt_key_load(path, &problem);
-    return !problem || complain(path, problem);
+    return !problem || complain("receipt_key_file", problem);
 }
 
 static bool load_answer_key(struct key_room *room, const char *path)
@@ -107,104 +108,10 @@ static bool load_keys(struct key_room *room, const struct config *config)
            load_receipt_key(room, config->receipt_key_file);
 }
 
-static bool is_remote(const struct config *config)
-{
-    enum binding binding = binding_of(config->store);
-    return binding == BINDING_HOSTED || binding == BINDING_URL;
-}
-
-/* Without a token such a store can be read and no more. */
-static bool is_read_only(const struct config *config)
-{
-    return binding_needs_token(config->store) && !*config->github_token;
-}
-
 static bool check_store(const struct config *config)
 {
-    if (!is_remote(config))
-        return true;
-    if (binding_has_password(config->store))
-        return complain("store", "the URL has a password in it: give the token by "
-                                 "BENCH_GITHUB_TOKEN or github_token_file");
-    if (!is_read_only(config) && !*config->nonce_secret)
-        return complain("nonce_secret", "a remote store needs one: set BENCH_NONCE_SECRET to 32 "
-                                        "random bytes or more");
-    return true;
-}
-
-/* What the store has to say goes to the log. */
-static void tell_log(void *context, enum store_level level, const char *message)
-{
-    static const enum log_level levels[] = {
-        [STORE_ERROR] = LOG_ERROR, [STORE_WARNING] = LOG_WARN, [STORE_INFO] = LOG_INFO};
-    (void)context;
-    log_event(levels[level], "store", LOG_FIELDS({"said", message}));
-}
-
-/* The store's options and the texts that they point to. */
-struct store_room {
-    struct arena arena;
-    struct store_remote remote;
-    struct store_options options;
-};
-
-static void describe_remote(const struct config *config, struct store_room *room)
-{
-    const struct limits *limits = &config->limits;
-    const char *url = config->store;
-    if (binding_of(url) == BINDING_HOSTED) {
-        size_t size = strlen(config->git_host);
-        while (size && config->git_host[size - 1] == '/')
-            size--;
-        url = arena_format(&room->arena, "%.*s/%s.git", (int)size, config->git_host, url);
-    }
-    room->remote = (struct store_remote){
-        .url = url,
-        .token = config->github_token,
-        .ca_file = config->git_ca_file,
-        .read_only = is_read_only(config),
-        .timeout_ms = limits->remote_timeout_ms,
-        .poll_ms = limits->remote_poll_ms,
-        .pushes_per_minute = limits->pushes_per_minute,
-    };
-    room->options.remote = &room->remote;
-    room->options.path = arena_format(&room->arena, "%s/mirror.git", config->state_dir);
-}
-
-static bool open_store(struct service *service)
-{
-    const struct config *config = service->config;
-    struct store_room room = {.options = {
-                                  .path = config->store,
-                                  .author_name = config->author_name,
-                                  .author_email = config->author_email,
-                                  .licence = config->licence,
-                                  .summary_limit = (size_t)config->summary_limit,
-                                  .queue_limit = (size_t)config->limits.queue_limit,
-                                  .listener = boardview_listener(service->board),
-                                  .disk_quota = config->limits.disk_quota,
-                                  .gc_days = config->limits.gc_days,
-                                  .tell = tell_log,
-                              }};
-    if (!*config->store) {
-        log_event(LOG_WARN, "no store is configured: submissions are refused", NULL);
-        return true;
-    }
-    if (service->receipts) {
-        ring_file(service->receipts, &service->receipt_file);
-        room.options.files = &service->receipt_file.file;
-        room.options.file_count = 1;
-    }
-    if (is_remote(config))
-        describe_remote(config, &room);
-    if (room.remote.read_only)
-        log_event(LOG_WARN, "no token: the dataset is read, submissions are refused", NULL);
-    room.options.home = arena_format(&room.arena, "%s/home", config->state_dir);
-    struct store_error error = {0};
-    bool fine =
-        store_open(&room.options, &service->store, &error) || complain("store", error.message);
-    arena_free(&room.arena);
-    return fine;
+    const char *key, *problem = attach_problem(config, &key);
+    return !problem || complain(key, problem);
 }
 
 static struct shared_options shared_options(const struct service *service)
@@ -279,7 +186,7 @@ static void fill(struct service *service)
         [RATE_SUBMIT] = limits->rate_limit, [RATE_VALIDATE] = limits->validate_rate_limit};
     bool local = binding_of(config->store) == BINDING_LOCAL;
     bool hosted = binding_of(config->store) == BINDING_HOSTED;
-    service->unbound = !*config->store || is_read_only(config);
+    service->unbound = !*config->store || attach_is_read_only(config);
     service->board = boardview_new(config->board_protocols, hosted ? config->store : NULL);
     service->files = shelf_new((size_t)limits->cache_bytes);
     service->handovers = handovers_new(service);
@@ -384,8 +291,11 @@ static int run(struct service *service)
     fill(service);
     if (!open_shared(service))
         return EXIT_CONFIG;
-    if (!open_store(service))
+    struct store_error error = {0};
+    if (!attach_open(service, &error)) {
+        complain("store", error.message);
         return EXIT_START;
+    }
     if (!listen_open(service->config->listen, &socket, bound, problem)) {
         complain(problem, NULL);
         return EXIT_START;

@@ -9,13 +9,13 @@
 #include "github/transport/git.h"
 #include "validator/arena.h"
 
-enum { FETCH_TIMES = 10, BRANCHES_MOST = 10000 };
+enum { FETCH_TIMES = 10, BRANCHES_MOST = 10000, SECRET_FORMS = 2 };
 
 struct remote {
     struct arena arena; /* of the texts below */
     const char *url, *mirror, *home, *ca_file;
-    const char *secret;        /* "": none */
-    const char *authorization; /* the header's value; NULL: none is sent */
+    const char *secrets[SECRET_FORMS]; /* forms of the token, "": none */
+    const char *authorization;         /* the header's value; NULL: none is sent */
     int64_t timeout_ms;
     const atomic_bool *stop;
 };
@@ -96,14 +96,14 @@ static char *copy_text(struct remote *remote, const char *text)
     return arena_copy(&remote->arena, text, strlen(text));
 }
 
-/* As GitHub takes a token over HTTPS. */
-static const char *make_authorization(struct remote *remote, const char *token)
+/* As GitHub takes a token over HTTPS; in base64. */
+static const char *make_basic(struct remote *remote, const char *token)
 {
     char *pair = arena_format(&remote->arena, "x-access-token:%s", token);
     size_t size = strlen(pair);
     char *base64 = arena_take(&remote->arena, size / 3 * 4 + 8);
     EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)pair, (int)size);
-    return arena_format(&remote->arena, "Authorization: Basic %s", base64);
+    return base64;
 }
 
 bool remote_new(const struct store_remote *options, const char *home, const char *mirror,
@@ -117,9 +117,11 @@ bool remote_new(const struct store_remote *options, const char *home, const char
     remote->mirror = copy_text(remote, mirror);
     remote->home = copy_text(remote, home);
     remote->ca_file = copy_text(remote, options->ca_file);
-    remote->secret = copy_text(remote, options->token);
+    remote->secrets[0] = copy_text(remote, options->token);
+    remote->secrets[1] = *options->token ? make_basic(remote, options->token) : "";
     if (*options->token && !strncmp(options->url, "http", 4))
-        remote->authorization = make_authorization(remote, options->token);
+        remote->authorization =
+            arena_format(&remote->arena, "Authorization: Basic %s", remote->secrets[1]);
     *out = remote;
     return true;
 }
@@ -199,16 +201,21 @@ static void judge_failure(struct remote_answer *answer)
     say(answer, REMOTE_AWAY, "it cannot be reached", line);
 }
 
-/* No host says our token back to us; should one do so, it does not get further than here. */
-static void add_without_secrets(const struct remote *remote, const char *text, struct buffer *out)
+/* A host may say back to us what we told it (a hook that prints its environment): it does not get
+ * further than here. */
+static void mask(struct buffer *text, const char *secret)
 {
-    const char *secret = remote->secret;
-    for (const char *found; *secret && (found = strstr(text, secret));) {
-        buffer_add(out, text, (size_t)(found - text));
-        buffer_text(out, "***");
-        text = found + strlen(secret);
+    struct buffer masked = {0};
+    const char *at = buffer_string(text);
+    if (!*secret)
+        return;
+    for (const char *found; (found = strstr(at, secret)); at = found + strlen(secret)) {
+        buffer_add(&masked, at, (size_t)(found - at));
+        buffer_text(&masked, "***");
     }
-    buffer_text(out, text);
+    buffer_text(&masked, at);
+    buffer_free(text);
+    *text = masked;
 }
 
 /* Runs CALL; true when git ended well. Otherwise, and when it did not get that far, ANSWER says why;
@@ -223,7 +230,9 @@ static bool run(const struct remote *remote, const struct git_call *call, int ti
         return false;
     }
     answer->took_ms = result->took_ms;
-    add_without_secrets(remote, buffer_string(&result->err), &answer->text);
+    buffer_add(&answer->text, result->err.data, result->err.size);
+    for (size_t i = 0; i < SECRET_FORMS; i++)
+        mask(&answer->text, remote->secrets[i]);
     switch (result->end) {
     case CHILD_EXITED:
         if (result->status == 0)
