@@ -40,7 +40,8 @@ struct index {
     struct state settled;
     size_t loaded_entries,
         loaded_flagged; /* what the segments hold, to compare with the manifest */
-    const struct buffer *continued; /* while it is loaded: what the segment `continued_at` began with */
+    const struct buffer
+        *continued; /* while it is loaded: what the segment `continued_at` began with */
     size_t continued_at, continued_entries;
     struct index_file *files;
     struct buffer manifest;
@@ -286,8 +287,8 @@ bool index_continue(struct index *index, const struct index *known, size_t *firs
         return false;
     const struct buffer *open = &known->open[known->open_count - 1];
     const struct segment *last = &index->segments[closed - 1];
-    if (same < closed && (last->entries <= known->segments[closed - 1].entries ||
-                          last->bytes <= open->size + 1))
+    if (same < closed &&
+        (last->entries <= known->segments[closed - 1].entries || last->bytes <= open->size + 1))
         return false;
     index->loaded_entries = known->entries;
     index->loaded_flagged = known->flagged;

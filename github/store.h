@@ -45,6 +45,7 @@ struct store_remote {
     const char *url;
     const char *token;   /* empty: none */
     const char *ca_file; /* empty: the system's certificates */
+    bool shared;         /* other instances are known to push to it, too */
     bool read_only;      /* followed, never pushed to: store_claim answers CLAIM_CLOSED */
     int64_t timeout_ms, poll_ms;
     int64_t pushes_per_minute; /* 0: any number */

@@ -74,6 +74,7 @@ static void describe_remote(const struct config *config, struct store_room *room
         .url = url,
         .token = config->github_token,
         .ca_file = config->git_ca_file,
+        .shared = *config->redis_url != '\0',
         .read_only = attach_is_read_only(config),
         .timeout_ms = limits->remote_timeout_ms,
         .poll_ms = limits->remote_poll_ms,

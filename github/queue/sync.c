@@ -30,7 +30,7 @@ struct sync {
     int64_t landed_ms;     /* when the remote was last seen to move */
     bool set_back;         /* what was fetched last is older than that */
     int64_t poll_ms;
-    bool read_only;
+    bool read_only, shared;
     char turn[REPOSITORY_BRANCH_MAX]; /* a branch that may be ours under a new name; "": none */
     uint64_t foreign;                 /* of the landed dataset, when last looked at */
     store_tell tell;
@@ -109,6 +109,7 @@ bool sync_start(const struct store_options *options, const struct dataset *datas
     struct sync *sync = memory_grow(NULL, sizeof *sync);
     *sync = (struct sync){.problems = problems,
                           .poll_ms = options->remote->poll_ms,
+                          .shared = options->remote->shared,
                           .read_only = options->remote->read_only,
                           .runs_most = PUSH_RUNS,
                           .tell = options->tell,
@@ -166,7 +167,7 @@ static void tell(const struct sync *sync, enum store_level level, const char *me
 
 static void note_foreign(struct sync *sync)
 {
-    if (sync->mirror.landed.foreign == sync->foreign)
+    if (sync->shared || sync->mirror.landed.foreign == sync->foreign)
         return;
     sync->foreign = sync->mirror.landed.foreign;
     problems_set(sync->problems, PROBLEM_FOREIGN,
