@@ -102,7 +102,8 @@ static void log_end(const struct handover *handover, const struct change_result 
                              {"error", *result->error.message ? result->error.message : NULL}));
 }
 
-/* What other instances and the client's address have to do with it. */
+/* What other instances and the client's address have to do with it. The nonce is kept once more: a
+ * Redis that was started anew has forgotten it. */
 static void settle(struct service *service, const struct handover *handover,
                    enum change_outcome outcome)
 {
@@ -157,6 +158,9 @@ void handovers_commit(struct handovers *handovers, const struct change *change,
     snprintf(handover->path, sizeof handover->path, "%s", change->path);
     snprintf(handover->digest, sizeof handover->digest, "%s", change->digest);
     link_handover(handovers, handover);
+    /* However long the store takes: what comes to nothing is given back after this, in order. */
+    if (handovers->service->shared)
+        shared_keep(handovers->service->shared, &facts->nonce);
     store_commit(handovers->service->store, change, ended, handover);
 }
 

@@ -47,11 +47,12 @@ struct shared_nonce {
 void shared_nonce_of(const char *nonce_sha256, const char *run_id, const char *submitted_digest,
                      struct shared_nonce *nonce);
 
-/* How long a nonce is held before its run is durable, and then: until no nonce of that age is valid. */
+/* How long a nonce is held while its run is judged, and from the hand-over to the store on: until no
+ * nonce of that age is valid. */
 enum { SHARED_HOLD_MS = 120 * 1000, SHARED_KEEP_MS = 25 * 3600 * 1000 };
 /* Reserves NONCE for SHARED_HOLD_MS. SHARED_NO: it belongs to another submission. */
 enum shared_answer shared_reserve(struct shared *shared, struct shared_nonce *nonce);
-/* Its run is durable; at once or later. */
+/* Its run is the store's; at once or later. */
 void shared_keep(struct shared *shared, const struct shared_nonce *nonce);
 /* Its submission came to nothing: given back if it was made for it. LATER: without waiting, for the
  * store's thread. */

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { makeRun, seal, sha256 } from '../support/run.mjs';
 import { startRedis } from '../support/redis.mjs';
-import { command, sleep, startService } from '../support/service.mjs';
+import { command, holdCommitLock, sleep, startService } from '../support/service.mjs';
 
 const SECRET = 'a nonce secret that is long enough for this';
 const instance = (t, redis, { config = {}, env = {} } = {}) => startService(t, {
@@ -72,6 +72,23 @@ test('a refused submission gives its nonce back to all', async (t) => {
   const busy = await one.post(seal(makeRun({ id: 'busy-run-01' }), nonce));
   assert.equal(busy.body.code, 'busy');
   assert.equal((await two.post(seal(makeRun({ id: 'busy-run-02', seed: 2 }), nonce))).status, 200);
+});
+
+test('what the store does not take gives its nonce back to all, what it takes does not', async (t) => {
+  const redis = await startRedis(t);
+  const [one, two] = await Promise.all([instance(t, redis, { config: { queue_limit: 1 } }), instance(t, redis)]);
+  const runs = await Promise.all(Array.from({ length: 6 }, async (_, i) =>
+    seal(makeRun({ id: `full-run-${i}0000`, seed: i }), await one.nonce())));
+  const release = await holdCommitLock(one);
+  const answers = runs.map((run) => one.post(run).then((answer) => ({ ...answer, run })));
+  const full = await Promise.race(answers); /* the others wait for their commit */
+  assert.equal(full.body.code, 'store-unavailable');
+  const again = (run, id) => two.post(seal(makeRun({ id, seed: 9 }), run.nonce));
+  await until(async () => (await again(full.run, 'freed-run-01')).status === 200);
+  await release();
+  const stored = (await Promise.all(answers)).filter(({ status }) => status === 200);
+  assert.ok(stored.length > 0);
+  for (const { run } of stored) assert.equal((await again(run, 'other-run-01')).body.code, 'nonce-used');
 });
 
 test('a nonce that this store knows as used is not reserved for who tries it', async (t) => {
