@@ -97,13 +97,6 @@ void mirror_stop(struct mirror *mirror)
     dataset_close(&mirror->head);
 }
 
-static bool set_reference(struct mirror *mirror, const char *name, const git_oid *commit,
-                          struct store_error *error)
-{
-    return repository_forget(mirror->repository, name, error) &&
-           repository_move(mirror->repository, name, NULL, commit, error) == REPOSITORY_COMMITTED;
-}
-
 bool mirror_begin(struct mirror *mirror, const char *branch, const git_oid *tip,
                   struct store_error *error)
 {
@@ -115,10 +108,11 @@ bool mirror_begin(struct mirror *mirror, const char *branch, const git_oid *tip,
         if (!repository_begin(mirror->repository, &mirror->head.author, mirror->licence, &first,
                               error))
             return false;
-    } else if (!set_reference(mirror, MIRROR_REMOTE, tip, error)) {
+    } else if (!repository_point(mirror->repository, MIRROR_REMOTE, tip, error)) {
         return false;
     }
-    return set_reference(mirror, branch, &first, error) && open_datasets(mirror, error);
+    return repository_point(mirror->repository, branch, &first, error) &&
+           open_datasets(mirror, error);
 }
 
 /* Ends ITEM as what the landed dataset says of it. False: it says nothing. */
@@ -329,7 +323,7 @@ static bool rebuild(struct mirror *mirror, struct store_error *error)
 /* Not a fault when it fails: the remote says the same again when it is asked. */
 static void remember_remote(struct mirror *mirror)
 {
-    (void)set_reference(mirror, MIRROR_REMOTE, &mirror->landed.tip, NULL);
+    (void)repository_point(mirror->repository, MIRROR_REMOTE, &mirror->landed.tip, NULL);
 }
 
 static bool settle(struct mirror *mirror, struct store_error *error)
@@ -439,7 +433,7 @@ bool mirror_turn(struct mirror *mirror, const char *branch, struct store_error *
 {
     char old[REPOSITORY_BRANCH_MAX];
     memcpy(old, mirror->repository->branch, sizeof old);
-    return set_reference(mirror, branch, &mirror->head.tip, error) &&
+    return repository_point(mirror->repository, branch, &mirror->head.tip, error) &&
            repository_turn(mirror->repository, branch, error) &&
            repository_forget(mirror->repository, old, error);
 }

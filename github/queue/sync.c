@@ -336,6 +336,11 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         fail(sync);
         return;
     }
+    /* The push says it has moved, the fetch that it has not: one of them was answered from the past. */
+    if (git_oid_equal(&tip, &sync->mirror.landed.tip) && sync->mirror.queue.count) {
+        fail(sync);
+        return;
+    }
     if (sync->set_back)
         tell(sync, STORE_WARNING, "the remote was set back to an earlier commit: it is followed");
     if (!advance(sync, &tip))

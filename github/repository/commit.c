@@ -85,6 +85,15 @@ enum repository_result repository_move(struct repository *repository, const char
     return REPOSITORY_FAILED;
 }
 
+bool repository_point(struct repository *repository, const char *name, const git_oid *commit,
+                      struct store_error *error)
+{
+    git_reference *reference = NULL;
+    int failed = git_reference_create(&reference, repository->git, name, commit, 1, NULL);
+    git_reference_free(reference);
+    return !failed || error_git(error, "cannot move %s", name);
+}
+
 bool repository_write(struct repository *repository, const git_oid *parent,
                       const struct repository_file *files, size_t count,
                       const struct repository_author *author, const char *message, git_oid *commit,

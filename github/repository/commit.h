@@ -31,6 +31,9 @@ bool repository_write(struct repository *repository, const git_oid *parent,
                       const struct repository_file *files, size_t count,
                       const struct repository_author *author, const char *message, git_oid *commit,
                       struct store_error *error);
+/* Makes REFERENCE (full name) point to COMMIT, wherever it pointed before. */
+bool repository_point(struct repository *repository, const char *reference, const git_oid *commit,
+                      struct store_error *error);
 /* Moves REFERENCE (full name) to COMMIT if it still is at PARENT (NULL: if it is not there). */
 enum repository_result repository_move(struct repository *repository, const char *reference,
                                        const git_oid *parent, const git_oid *commit,

@@ -45,7 +45,7 @@ static bool save_key(const struct receipt_key *key, const char *path)
     bool saved = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && receipt_key_private(key, &pem) &&
                  write_whole(fd, pem.data, pem.size);
     int problem = errno;
-    if (pem.size)
+    if (pem.data)
         explicit_bzero(pem.data, pem.size);
     if (!saved) {
         unlink(path);

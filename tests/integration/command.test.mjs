@@ -59,8 +59,8 @@ test('what cannot be served is refused with a reason', async (t) => {
   const folder = folderOf(t);
   const state = ['--state-dir', path.join(folder, 'state'), '--listen', '127.0.0.1:0'];
   for (const [args, code, part] of [
-    [['--store', 'owner/name'], 2, /local/],
-    [['--store', 'https://git.example/a/b.git'], 2, /local/],
+    [['--store', 'file:///nowhere/a/b.git'], 2, /nonce_secret: .*BENCH_NONCE_SECRET/],
+    [['--store', 'https://me:hush@git.example/a/b.git'], 2, /store: .*BENCH_GITHUB_TOKEN/],
     [['--trusted-proxies', '10.0.0.0/99'], 2, /10\.0\.0\.0\/99/],
     [['--mmlu-key', path.join(folder, 'none.json')], 2, /none\.json/],
     [['--nonce-secret', 'x'], 2, /command line/],
