@@ -197,6 +197,16 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         sync_fail(sync);
         return;
     }
+    if (!git_oid_is_zero(&sync->mirror.landed.tip) &&
+        !repository_related(sync->mirror.repository, &sync->mirror.landed.tip, &tip)) {
+        problems_set(
+            sync->problems, PROBLEM_UNREADABLE,
+            "the remote's branch has nothing in common with what it was: another "
+            "repository in its place is not filled with our runs. Bring the old one back, or "
+            "move the state directory away to begin with the new one");
+        sync_fail(sync);
+        return;
+    }
     /* The push says it has moved, the fetch that it has not: one of them was answered from the past. */
     if (git_oid_equal(&tip, &sync->mirror.landed.tip) && sync->mirror.queue.count) {
         sync_fail(sync);

@@ -133,6 +133,12 @@ bool repository_descends(struct repository *repository, const git_oid *commit,
            git_graph_descendant_of(repository->git, commit, earlier) == 1;
 }
 
+bool repository_related(struct repository *repository, const git_oid *a, const git_oid *b)
+{
+    git_oid base;
+    return git_merge_base(&base, repository->git, a, b) != GIT_ENOTFOUND;
+}
+
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
                      struct store_error *error)
 {

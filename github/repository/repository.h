@@ -64,6 +64,8 @@ bool repository_turn(struct repository *repository, const char *branch, struct s
 /* Whether COMMIT is EARLIER or stands on it. False, too, when that cannot be told. */
 bool repository_descends(struct repository *repository, const git_oid *commit,
                          const git_oid *earlier);
+/* Whether the two commits have a common ancestor. True, too, when that cannot be told. */
+bool repository_related(struct repository *repository, const git_oid *a, const git_oid *b);
 /* The tree of COMMIT. */
 bool repository_root(struct repository *repository, const git_oid *commit, git_oid *tree,
                      struct store_error *error);

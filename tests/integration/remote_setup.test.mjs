@@ -8,6 +8,7 @@ import { startFileRemote, startRemote } from '../support/remote.mjs';
 import { assertAll, assertInStep, checkDataset, postAll, refusal, sealedRuns, startRemoteService,
   until } from '../support/remote_service.mjs';
 
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'; // git knows it without having it
 const ids = (runs) => runs.map(({ runId }) => runId);
 const told = (t, reasons, pattern) => {
   t.diagnostic(reasons.join(' / '));
@@ -165,6 +166,25 @@ test('a history that was rewritten is not overwritten, and is told', { timeout: 
   await service.settled(runs);
   remote.git('merge-base', '--is-ancestor', tip, 'main'); // throws when it is not
   await checkDataset(remote);
+});
+
+test('another repository in the place of ours is not filled with our runs', { timeout: 120_000 }, async (t) => {
+  const remote = await startRemote(t);
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  await service.ready();
+  const [landed, queued] = await sealedRuns(service, 'replaced', 2);
+  await postAll(service, [landed]);
+  await service.settled([landed]);
+  const before = remote.tip();
+  const other = remote.git('commit-tree', EMPTY_TREE, '-m', 'another').trim();
+  remote.git('update-ref', 'refs/heads/main', other);
+  await service.unready('remote-unreadable:');
+  assertAll(await postAll(service, [queued]), 202);
+  assert.equal((await service.json('/api/bench/leaderboard')).body.runs, 1, 'the board shows what the dataset had');
+  assert.equal(remote.tip(), other);
+  remote.git('update-ref', 'refs/heads/main', before); // it is back
+  await service.settled([queued]);
+  await checkDataset(remote, [landed.runId, queued.runId]);
 });
 
 test('owner/name is looked up at git_host', async (t) => {
