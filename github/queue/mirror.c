@@ -115,24 +115,38 @@ bool mirror_begin(struct mirror *mirror, const char *branch, const git_oid *tip,
            open_datasets(mirror, error);
 }
 
+enum landed { LANDED_NOT, LANDED_SAME, LANDED_OTHER };
+
+/* Whether the landed dataset has a run with this id, and from the same submission. */
+static enum landed find_landed(struct mirror *mirror, const char *run_id, const char *submitted,
+                               const char *digest)
+{
+    struct run_state state = {0};
+    uint64_t accepted;
+    if (!catalogue_holds(mirror->catalogue, run_id) ||
+        !catalogue_find(mirror->catalogue, run_id, &state, &accepted))
+        return LANDED_NOT;
+    /* A run without a ledger line has only the digest of its file. */
+    const char *own = *state.submitted_digest ? submitted : digest;
+    const char *known = *state.submitted_digest ? state.submitted_digest : state.digest;
+    bool same = own && !strcmp(known, own);
+    run_state_free(&state);
+    return same ? LANDED_SAME : LANDED_OTHER;
+}
+
 /* Ends ITEM as what the landed dataset says of it. False: it says nothing. */
 static bool end_landed(struct mirror *mirror, struct queued *item, bool same_commit)
 {
-    struct run_state state = {0};
-    struct change_result result = {.outcome = CHANGE_DUPLICATE};
-    uint64_t accepted;
-    if (!catalogue_holds(mirror->catalogue, item->run_id) ||
-        !catalogue_find(mirror->catalogue, item->run_id, &state, &accepted))
+    struct change_result result = {0};
+    enum landed landed = find_landed(mirror, item->run_id, item->submitted_digest, item->digest);
+    if (landed == LANDED_NOT)
         return false;
-    if (!strcmp(state.submitted_digest, item->submitted_digest)) {
-        result.outcome = CHANGE_COMMITTED;
-        if (same_commit &&
-            *item->commit) { /* else it was applied again by somebody else, in another commit */
-            memcpy(result.commit, item->commit, sizeof result.commit);
-            catalogue_learn(mirror->catalogue, item->run_id, item->commit, NULL);
-        }
+    result.outcome = landed == LANDED_SAME ? CHANGE_COMMITTED : CHANGE_DUPLICATE;
+    /* Else it was applied again, by somebody else or by us, in another commit. */
+    if (landed == LANDED_SAME && same_commit && *item->commit) {
+        memcpy(result.commit, item->commit, sizeof result.commit);
+        catalogue_learn(mirror->catalogue, item->run_id, item->commit, NULL);
     }
-    run_state_free(&state);
     queue_end(&mirror->queue, item, mirror->catalogue, &result);
     return true;
 }
@@ -145,21 +159,6 @@ static void end_all_landed(struct mirror *mirror, bool same_commits)
         (void)end_landed(mirror, item, same_commits);
         item = next;
     }
-}
-
-/* Whether the landed dataset has this id from another submission. */
-static bool is_conflict(struct mirror *mirror, const struct change *change)
-{
-    struct run_state state = {0};
-    uint64_t accepted;
-    if (!catalogue_holds(mirror->catalogue, change->run_id) ||
-        !catalogue_find(mirror->catalogue, change->run_id, &state, &accepted))
-        return false;
-    const char *known = *state.submitted_digest ? state.submitted_digest : state.digest;
-    const char *own = *state.submitted_digest ? change->submitted_digest : change->digest;
-    bool other = !own || strcmp(known, own) != 0;
-    run_state_free(&state);
-    return other;
 }
 
 static bool keep_aside(struct mirror *mirror, const struct pending *item, enum run_status status,
@@ -175,10 +174,11 @@ static bool sift(struct mirror *mirror, struct pending **list, struct store_erro
     for (struct pending **at = list; *at;) {
         struct pending *item = *at;
         const struct change *change = &item->change;
-        bool held = catalogue_holds(mirror->catalogue, change->run_id);
-        if (held && is_conflict(mirror, change) && !keep_aside(mirror, item, RUN_CONFLICT, error))
+        enum landed landed =
+            find_landed(mirror, change->run_id, change->submitted_digest, change->digest);
+        if (landed == LANDED_OTHER && !keep_aside(mirror, item, RUN_CONFLICT, error))
             return false;
-        if (!held &&
+        if (landed == LANDED_NOT &&
             !park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL)) {
             at = &item->next;
             continue;
@@ -306,10 +306,15 @@ static bool rebuild(struct mirror *mirror, struct store_error *error)
     }
     if (!fine)
         return false;
-    if (repository_move(mirror->repository, mirror->repository->branch, &mirror->head.tip,
-                        &next.tip, error) != REPOSITORY_COMMITTED) {
+    enum repository_result moved = repository_move(mirror->repository, mirror->repository->branch,
+                                                   &mirror->head.tip, &next.tip, error);
+    if (moved != REPOSITORY_COMMITTED) {
         dataset_close(&next);
-        return false;
+        return moved == REPOSITORY_FAILED
+                   ? false
+                   : error_set(error,
+                               "somebody else moved the branch of %s: it is the service's own",
+                               mirror->repository->path);
     }
     next.detached = false;
     dataset_close(&mirror->head);

@@ -53,6 +53,12 @@ static void set_text(char *field, size_t room, const char *text)
     snprintf(field, room, "%s", text ? text : "");
 }
 
+/* Of a run that was imported, which nobody submitted: that of its file. */
+static const char *own_digest(const struct change *change)
+{
+    return change->submitted_digest ? change->submitted_digest : change->digest;
+}
+
 static void note(struct park *park, const struct change *change, enum run_status status,
                  const git_oid *blob)
 {
@@ -65,7 +71,7 @@ static void note(struct park *park, const struct change *change, enum run_status
     set_text(state->run_id, sizeof state->run_id, change->run_id);
     set_text(state->path, sizeof state->path, change->path);
     set_text(state->digest, sizeof state->digest, change->digest);
-    set_text(state->submitted_digest, sizeof state->submitted_digest, change->submitted_digest);
+    set_text(state->submitted_digest, sizeof state->submitted_digest, own_digest(change));
     set_text(state->at, sizeof state->at, change->at);
     state->flags = strdup(change->flags ? change->flags : "[]");
     char key[TABLE_KEY_MAX + 1];
@@ -117,7 +123,7 @@ static bool read_parked(struct park *park, struct repository *repository, const 
         js_print(&document, codes, &flags);
         change.flags = buffer_string(&flags);
     }
-    if (!change.run_id || !change.path || !change.submitted_digest ||
+    if (!change.run_id || !change.path || !change.digest ||
         !find_file(repository, commit, change.path, &blob, error))
         return false;
     note(park, &change, status, &blob);
@@ -189,11 +195,11 @@ bool park_keep(struct park *park, struct repository *repository,
         {.path = EVENT_PATH, .bytes = event.data, .size = event.size},
     };
     const char *name =
-        arena_format(&arena, "%s%s/%s", parked_prefix, name_of(status), change->submitted_digest);
+        arena_format(&arena, "%s%s/%s", parked_prefix, name_of(status), own_digest(change));
     const char *message =
         arena_format(&arena, "bench: park run %s (%s)\n", change->run_id, name_of(status));
     git_oid commit;
-    if (park_find(park, change->run_id, change->submitted_digest, NULL, NULL))
+    if (park_find(park, change->run_id, own_digest(change), NULL, NULL))
         return true;
     if (!repository_write(repository, NULL, files, 2, author, message, &commit, error) ||
         repository_move(repository, name, NULL, &commit, error) == REPOSITORY_FAILED)

@@ -24,6 +24,7 @@ struct queued *queue_add(struct queue *queue, const struct pending *pending)
     snprintf(item->run_id, sizeof item->run_id, "%s", change->run_id);
     snprintf(item->submitted_digest, sizeof item->submitted_digest, "%s",
              change->submitted_digest ? change->submitted_digest : "");
+    snprintf(item->digest, sizeof item->digest, "%s", change->digest ? change->digest : "");
     memcpy(item->commit, pending->result.commit, sizeof item->commit);
     *queue->last = item;
     queue->last = &item->next;

@@ -10,6 +10,7 @@
 struct queued {
     struct queued *next;
     char run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];
+    char digest[SHA256_HEX + 1]; /* of the published file */
     char commit[COMMIT_HEX + 1]; /* of the branch here */
     uint64_t seq;                /* of its ledger line there */
     bool suspect, condemned, chosen;
