@@ -255,12 +255,12 @@ bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t
     bool continued = index->continued && i == index->continued_at;
     size_t count = 0, skip = continued ? index->continued_entries : 0,
            begin = continued ? index->continued->size : 1;
-    if (!tell_array(bytes, size, skip, tell, context, &count, &index->loaded_flagged) ||
-        count != segment->entries || !count || bytes[0] != '[' || bytes[size - 1] != ']')
-        return fail(problem, "%s is not an array of %zu entries", path, segment->entries);
-    if (continued && (count <= skip || size <= begin + 1 || bytes[begin] != ',' ||
-                      memcmp(bytes, index->continued->data, begin)))
+    if (continued &&
+        (size <= begin + 1 || bytes[begin] != ',' || memcmp(bytes, index->continued->data, begin)))
         return fail(problem, "%s no longer begins with the entries that it had", path);
+    if (!tell_array(bytes, size, skip, tell, context, &count, &index->loaded_flagged) ||
+        count != segment->entries || count <= skip || bytes[0] != '[' || bytes[size - 1] != ']')
+        return fail(problem, "%s is not an array of %zu entries", path, segment->entries);
     index->loaded_entries += count - skip;
     if (i + 1 == index->segment_count)
         buffer_add(add_open(index), bytes, size - 1);

@@ -69,8 +69,8 @@ static bool load_archive(const struct source *source, const struct index_loading
            error_set(error, "the index cannot be read: %s", problem.message);
 }
 
-bool load_index(const struct source *source, const struct index_loading *loading,
-                struct index **out, struct store_error *error)
+static bool load(const struct source *source, const struct index_loading *loading,
+                 struct index **out, struct store_error *error)
 {
     struct buffer manifest BUFFER_SCOPE = {0};
     struct index *index = NULL;
@@ -92,6 +92,17 @@ bool load_index(const struct source *source, const struct index_loading *loading
     }
     *out = index;
     return true;
+}
+
+bool load_index(const struct source *source, const struct index_loading *loading,
+                struct index **out, struct store_error *error)
+{
+    struct index_loading whole = *loading;
+    if (load(source, loading, out, error))
+        return true;
+    /* The manifest may look like more of what is known, and the segments be others. */
+    whole.known = NULL;
+    return loading->known && load(source, &whole, out, error);
 }
 
 struct skipping {

@@ -331,6 +331,120 @@ START_TEST(index__writes_an_empty_index)
 }
 END_TEST
 
+static void count_told(void *context, const struct index_entry *entry)
+{
+    (void)entry;
+    ++*(size_t *)context;
+}
+
+/* Loads what is stored as the continuation of KNOWN; false when it is none. *TOLD counts entries. */
+static bool load_after(const struct index *known, size_t limit, struct index **loaded, size_t *told)
+{
+    struct buffer *manifest = file_of(INDEX_MANIFEST_PATH), *summary = file_of(INDEX_SUMMARY_PATH);
+    size_t first = 0;
+    *told = 0;
+    *loaded = index_new(limit);
+    ck_assert(index_load_manifest(*loaded, manifest->data, manifest->size, &problem));
+    if (!index_continue(*loaded, known, &first))
+        return false;
+    for (size_t i = first; i < index_segments(*loaded); i++) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i, path);
+        struct buffer *segment = file_of(path);
+        ck_assert_msg(index_load_segment(*loaded, i, segment->data, segment->size, count_told, told,
+                                         &problem),
+                      "%s", problem.message);
+    }
+    ck_assert_msg(index_load_end(*loaded, summary ? summary->data : NULL,
+                                 summary ? summary->size : 0, &problem),
+                  "%s", problem.message);
+    return true;
+}
+
+/* What LOADED writes with one more entry is what SUBJECT does. */
+static void assert_goes_on_alike(struct index *loaded)
+{
+    static const char entry[] = "{\"runId\":\"one-more\",\"flagged\":true}";
+    struct index *kept = subject;
+    ck_assert(index_append(kept, entry, strlen(entry), &problem));
+    ck_assert(index_append(loaded, entry, strlen(entry), &problem));
+    size_t count = 0, other = 0;
+    const struct index_file *files = index_changed(kept, &count);
+    const struct index_file *others = index_changed(loaded, &other);
+    ck_assert_uint_eq(count, other);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq(files[i].path, others[i].path);
+        ck_assert_uint_eq(files[i].size, others[i].size);
+        ck_assert_mem_eq(files[i].bytes, others[i].bytes, files[i].size);
+    }
+    index_undo(kept);
+}
+
+/* How many entries of what size are known, and how many follow. */
+static const struct growth {
+    unsigned known, more;
+    size_t size, limit;
+} growths[] = {
+    {1, 1, 200, NO_LIMIT},    {3, 0, 200, NO_LIMIT},    {2, 5, 300000, NO_LIMIT},
+    {3, 1, 333000, NO_LIMIT}, {4, 4, 400000, NO_LIMIT}, {2, 5, 300000, 500000},
+    {1, 1, 999998, NO_LIMIT}, {6, 1, 160000, 1000000},
+};
+
+START_TEST(index__goes_on_from_a_known_one_as_from_the_whole)
+{
+    const struct growth *growth = &growths[_i];
+    struct index *loaded = NULL;
+    size_t told;
+    index_free(subject);
+    subject = index_new(growth->limit);
+    for (unsigned i = 0; i < growth->known; i++)
+        append_sized(i, growth->size, i % 2);
+    store_changes();
+    struct index *known = index_copy(subject);
+    for (unsigned i = 0; i < growth->more; i++)
+        append_sized(100 + i, growth->size, i % 2);
+    if (growth->more)
+        store_changes();
+    if (load_after(known, growth->limit, &loaded, &told)) {
+        ck_assert_uint_eq(told, growth->more);
+        assert_goes_on_alike(loaded);
+    } else { /* only where the summary was not kept any more */
+        ck_assert_uint_lt(growth->limit, NO_LIMIT);
+    }
+    index_free(loaded);
+    index_free(known);
+}
+END_TEST
+
+START_TEST(index__does_not_go_on_from_another_one)
+{
+    struct index *loaded = NULL;
+    size_t told;
+    append_text("{\"runId\":\"a\"}");
+    append_text("{\"runId\":\"b\"}");
+    store_changes();
+    struct index *known = index_copy(subject);
+    index_free(subject); /* one entry less, then another in its place */
+    subject = index_new(NO_LIMIT);
+    append_text("{\"runId\":\"a\"}");
+    store_changes();
+    ck_assert(!load_after(known, NO_LIMIT, &loaded, &told));
+    index_free(loaded);
+    append_text("{\"runId\":\"c\"}");
+    append_text("{\"runId\":\"d\"}");
+    store_changes();
+    struct buffer *manifest = file_of(INDEX_MANIFEST_PATH);
+    struct buffer *segment = file_of("index/segments/00001.json");
+    size_t first = 0;
+    loaded = index_new(NO_LIMIT);
+    ck_assert(index_load_manifest(loaded, manifest->data, manifest->size, &problem));
+    ck_assert(!index_continue(loaded, known, &first) ||
+              !index_load_segment(loaded, 0, segment->data, segment->size, NULL, NULL, &problem));
+    index_free(loaded);
+    index_free(known);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     const TTest *const tests[] = {
@@ -344,6 +458,13 @@ Suite *test_suite(void)
         index__gives_an_older_archive_its_segments,
         index__refuses_what_is_not_whole,
         index__writes_an_empty_index,
+        index__does_not_go_on_from_another_one,
     };
-    return suite_of("index", begin, end, tests, sizeof tests / sizeof *tests);
+    Suite *suite = suite_of("index", begin, end, tests, sizeof tests / sizeof *tests);
+    TCase *loops = tcase_create("growths");
+    tcase_add_checked_fixture(loops, begin, end);
+    tcase_add_loop_test(loops, index__goes_on_from_a_known_one_as_from_the_whole, 0,
+                        sizeof growths / sizeof *growths);
+    suite_add_tcase(suite, loops);
+    return suite;
 }
