@@ -233,7 +233,7 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 {
     const struct sync *sync = writer_sync(store->writer);
     struct park *park = find_park(store);
-    if ((sync && !sync_is_open(sync)) || store->read_only || is_full(store))
+    if ((sync && !sync_is_open(sync)) || store->read_only)
         return CLAIM_CLOSED;
     if (park && park_find(park, run_id, submitted_digest, state, NULL)) {
         if (state->status == RUN_DECLINED)
@@ -242,6 +242,10 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
     }
     enum claim claim = catalogue_claim(store->catalogue, run_id, path, submitted_digest,
                                        nonce_sha256, files_wall_ms(), state);
+    if (claim == CLAIM_GRANTED && is_full(store)) { /* who is known hears so all the same */
+        store_release(store, run_id);
+        return CLAIM_CLOSED;
+    }
     if (claim == CLAIM_DUPLICATE) { /* with what only store_find knows */
         struct run_state known;
         if (store_find(store, run_id, NULL, &known)) {

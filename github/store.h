@@ -183,7 +183,7 @@ enum change_outcome {
 };
 struct change_result {
     enum change_outcome outcome;
-    char commit[COMMIT_HEX + 1];
+    char commit[COMMIT_HEX + 1]; /* of CHANGE_COMMITTED; "": store_find knows it */
     uint64_t seq;
     char submitted_digest[SHA256_HEX + 1];
     bool more; /* with CHANGE_QUEUED: this is not the end */

@@ -30,6 +30,9 @@ const char *attach_problem(const struct config *config, const char **key)
     if (binding_has_password(config->store))
         return "the URL has a password in it: give the token by BENCH_GITHUB_TOKEN or "
                "github_token_file";
+    const char *host = binding_of(config->store) == BINDING_HOSTED ? config->git_host : config->store;
+    if (*config->github_token && !strncmp(host, "http://", 7))
+        return "the token would travel in the clear: use https://";
     *key = "nonce_secret";
     if (!attach_is_read_only(config) && !*config->nonce_secret)
         return "a remote store needs one: set BENCH_NONCE_SECRET to 32 random bytes or more";

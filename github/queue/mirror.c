@@ -19,7 +19,13 @@ static bool take_lock(const struct mirror *mirror, struct lock *lock, struct sto
     return lock_take(mirror->repository->path, LOCK_COMMIT, lock_wait_long, NULL, lock, error);
 }
 
-/* Queues what the head is ahead of the landed dataset, and claims it. */
+/* Readers know of it before anybody hears that his run is there. */
+static void show_landed(struct mirror *mirror)
+{
+    mirror->landed_moved(mirror->context, &mirror->landed.tip);
+}
+
+/* Queues what the head is ahead of the landed dataset and the queue does not know, and claims it. */
 static bool recall(struct mirror *mirror, bool *parked, struct store_error *error)
 {
     struct pending *list = NULL;
@@ -28,9 +34,12 @@ static bool recall(struct mirror *mirror, bool *parked, struct store_error *erro
         return true;
     if (!backlog_read(&mirror->landed, &mirror->head.tip, &list, error))
         return false;
+    struct queued *cursor = mirror->queue.first;
     for (struct pending *item = list; item; item = item->next) {
         const struct change *change = &item->change;
         *parked |= park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL);
+        if (queue_find(&mirror->queue, &cursor, change->run_id))
+            continue;
         queue_add(&mirror->queue, item);
         catalogue_reclaim(mirror->catalogue, change);
     }
@@ -38,18 +47,47 @@ static bool recall(struct mirror *mirror, bool *parked, struct store_error *erro
     return true;
 }
 
+/* A branch that is not where we put it: a reference that was written although that failed, or a
+ * command that committed here. Its runs are ours to push. */
+static bool take_in_head(struct mirror *mirror, struct store_error *error)
+{
+    git_oid tip;
+    bool parked;
+    if (!mirror->open || mirror->outdated)
+        return true;
+    if (!repository_tip(mirror->repository, &tip, error))
+        return false;
+    return git_oid_equal(&tip, &mirror->head.tip) ||
+           (dataset_follow(&mirror->head, &tip, error) && recall(mirror, &parked, error));
+}
+
+/* Killed between moving the branch and noting what it stands on: that was noted before. */
+static void complete_move(struct mirror *mirror)
+{
+    git_oid tip, remote, next;
+    if (repository_tip(mirror->repository, &tip, NULL) &&
+        repository_reference(mirror->repository, MIRROR_REMOTE, &remote, NULL) ==
+            REPOSITORY_FOUND &&
+        !repository_descends(mirror->repository, &tip, &remote) &&
+        repository_reference(mirror->repository, MIRROR_NEXT, &next, NULL) == REPOSITORY_FOUND &&
+        repository_descends(mirror->repository, &tip, &next))
+        (void)repository_point(mirror->repository, MIRROR_REMOTE, &next, NULL);
+}
+
 static bool open_datasets(struct mirror *mirror, struct store_error *error)
 {
     git_oid tip;
     bool parked = false;
+    complete_move(mirror);
     if (!dataset_open(&mirror->landed, error) || !repository_tip(mirror->repository, &tip, error))
         return false;
     if (!is_zero(&mirror->landed.tip) &&
         !repository_descends(mirror->repository, &tip, &mirror->landed.tip))
         return error_set(
             error,
-            "the branch of %s does not stand on what the remote had: it was changed by "
-            "hand. Put it on " MIRROR_REMOTE ", or move the folder away for a new clone",
+            "the branch of %s stands neither on " MIRROR_REMOTE " nor on " MIRROR_NEXT
+            ": it was changed by hand. Its queued runs are in it: find the commit of the "
+            "remote that they stand on, and put " MIRROR_NEXT " there",
             mirror->repository->path);
     if (!park_open(mirror->repository, &mirror->park, error))
         return false;
@@ -58,17 +96,20 @@ static bool open_datasets(struct mirror *mirror, struct store_error *error)
         return false;
     mirror->open = true;
     mirror->outdated = parked;
+    show_landed(mirror);
     return true;
 }
 
-bool mirror_start(struct mirror *mirror, const struct dataset *dataset, const char *licence,
+bool mirror_start(struct mirror *mirror, const struct mirror_options *options,
                   struct store_error *error)
 {
-    *mirror = (struct mirror){.repository = dataset->repository,
-                              .catalogue = dataset->catalogue,
-                              .licence = licence,
-                              .landed = *dataset,
-                              .head = *dataset};
+    *mirror = (struct mirror){.repository = options->dataset->repository,
+                              .catalogue = options->dataset->catalogue,
+                              .licence = options->licence,
+                              .landed_moved = options->landed_moved,
+                              .context = options->context,
+                              .landed = *options->dataset,
+                              .head = *options->dataset};
     queue_begin(&mirror->queue);
     mirror->landed.reference = MIRROR_REMOTE;
     mirror->head.silent = true;
@@ -167,6 +208,15 @@ static bool keep_aside(struct mirror *mirror, const struct pending *item, enum r
     return park_keep(mirror->park, mirror->repository, &mirror->head.author, item, status, error);
 }
 
+static bool is_declined(struct mirror *mirror, const struct change *change)
+{
+    struct run_state state;
+    if (!park_find(mirror->park, change->run_id, change->submitted_digest, &state, NULL))
+        return false;
+    run_state_free(&state);
+    return state.status == RUN_DECLINED;
+}
+
 /* Takes out of LIST what is not to be applied again: what the remote has, what is parked, and what
  * now has to be parked because another run got its id. */
 static bool sift(struct mirror *mirror, struct pending **list, struct store_error *error)
@@ -178,8 +228,7 @@ static bool sift(struct mirror *mirror, struct pending **list, struct store_erro
             find_landed(mirror, change->run_id, change->submitted_digest, change->digest);
         if (landed == LANDED_OTHER && !keep_aside(mirror, item, RUN_CONFLICT, error))
             return false;
-        if (landed == LANDED_NOT &&
-            !park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL)) {
+        if (landed == LANDED_NOT && !is_declined(mirror, change)) {
             at = &item->next;
             continue;
         }
@@ -236,37 +285,48 @@ static bool replay(struct dataset *dataset, struct pending *list, struct store_e
 static void note_places(struct mirror *mirror, const struct pending *list)
 {
     struct queued *cursor = mirror->queue.first;
+    for (struct queued *item = mirror->queue.first; item; item = item->next)
+        item->placed = false;
     for (const struct pending *item = list; item; item = item->next) {
         struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
         if (!queued)
             continue;
+        queued->placed = true;
         queued->seq = item->result.seq;
         memcpy(queued->commit, item->result.commit, sizeof queued->commit);
     }
 }
 
-/* Whether a replay found a file at a run's path that nobody told of: that run cannot stay queued. */
-static bool park_duplicates(struct mirror *mirror, const struct pending *list, bool *any,
+/* Takes those out of LIST at whose path a replay found a file that nobody told of: they cannot stay
+ * queued. */
+static bool park_duplicates(struct mirror *mirror, struct pending **list, bool *any,
                             struct store_error *error)
 {
     *any = false;
-    for (const struct pending *item = list; item; item = item->next) {
-        if (item->result.outcome != CHANGE_DUPLICATE)
+    for (struct pending **at = list; *at;) {
+        struct pending *item = *at;
+        if (item->result.outcome != CHANGE_DUPLICATE) {
+            at = &item->next;
             continue;
+        }
         *any = true;
         if (!keep_aside(mirror, item, RUN_CONFLICT, error))
             return false;
+        *at = item->next;
+        item->next = NULL;
+        backlog_free(item);
     }
     return true;
 }
 
-/* Ends what is parked. */
+/* Ends what is parked, and therefore no longer on the branch. */
 static void end_parked(struct mirror *mirror)
 {
     for (struct queued *item = mirror->queue.first; item;) {
         struct queued *next = item->next;
         struct run_state state = {0};
-        if (park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
+        if (!item->placed &&
+            park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
             struct change_result result = {
                 .outcome = state.status == RUN_DECLINED ? CHANGE_DECLINED : CHANGE_DUPLICATE};
             run_state_free(&state);
@@ -291,6 +351,19 @@ static void drop_carried(struct mirror *mirror)
     mirror->carrying = false;
 }
 
+/* Moves the branch to COMMIT, which stands on what the remote has; that is noted first. A commit that
+ * somebody else made here meanwhile is left out: what it could be is made anew. */
+static bool move_branch(struct mirror *mirror, const git_oid *commit, struct store_error *error)
+{
+    struct repository *repository = mirror->repository;
+    git_oid tip;
+    return (is_zero(&mirror->landed.tip) ||
+            repository_point(repository, MIRROR_NEXT, &mirror->landed.tip, error)) &&
+           repository_tip(repository, &tip, error) &&
+           repository_move(repository, repository->branch, &tip, commit, error) ==
+               REPOSITORY_COMMITTED;
+}
+
 /* Builds the branch again: what is carried, on what the remote has. */
 static bool rebuild(struct mirror *mirror, struct store_error *error)
 {
@@ -300,21 +373,15 @@ static bool rebuild(struct mirror *mirror, struct store_error *error)
         if (!sift(mirror, &mirror->carried, error))
             return false;
         fine = start_on_landed(mirror, &next, error) && replay(&next, mirror->carried, error) &&
-               park_duplicates(mirror, mirror->carried, &duplicates, error);
+               park_duplicates(mirror, &mirror->carried, &duplicates, error);
         if (!fine || duplicates)
             dataset_close(&next);
     }
     if (!fine)
         return false;
-    enum repository_result moved = repository_move(mirror->repository, mirror->repository->branch,
-                                                   &mirror->head.tip, &next.tip, error);
-    if (moved != REPOSITORY_COMMITTED) {
+    if (!move_branch(mirror, &next.tip, error)) {
         dataset_close(&next);
-        return moved == REPOSITORY_FAILED
-                   ? false
-                   : error_set(error,
-                               "somebody else moved the branch of %s: it is the service's own",
-                               mirror->repository->path);
+        return false;
     }
     next.detached = false;
     dataset_close(&mirror->head);
@@ -333,13 +400,18 @@ static void remember_remote(struct mirror *mirror)
 
 static bool settle(struct mirror *mirror, struct store_error *error)
 {
+    git_oid landed = mirror->landed.tip;
     if (!mirror->outdated)
         return true;
+    /* What was read by half is read again before anything is built on it. */
+    if (mirror->landed.stale && !dataset_follow(&mirror->landed, &landed, error))
+        return false;
     if (!carry(mirror, error))
         return false;
     if (!rebuild(mirror, error))
         return false;
     remember_remote(mirror);
+    show_landed(mirror);
     end_all_landed(mirror, false);
     end_parked(mirror);
     return true;
@@ -348,6 +420,8 @@ static bool settle(struct mirror *mirror, struct store_error *error)
 bool mirror_settle(struct mirror *mirror, struct store_error *error)
 {
     struct lock lock LOCK_SCOPE = {-1};
+    if (!take_in_head(mirror, error))
+        return false;
     return !mirror->outdated || (take_lock(mirror, &lock, error) && settle(mirror, error));
 }
 
@@ -358,8 +432,11 @@ bool mirror_advance(struct mirror *mirror, const git_oid *commit, struct store_e
         return false;
     if (git_oid_equal(commit, &mirror->landed.tip) && !mirror->landed.stale)
         return settle(mirror, error);
-    bool in_front =
-        !mirror->outdated && repository_descends(mirror->repository, &mirror->head.tip, commit);
+    /* A remote that was set back is no place on the way to the head: what was taken out stays out. */
+    bool in_front = !mirror->outdated &&
+                    repository_descends(mirror->repository, &mirror->head.tip, commit) &&
+                    (is_zero(&mirror->landed.tip) ||
+                     !repository_descends(mirror->repository, &mirror->landed.tip, commit));
     if (!in_front && !carry(mirror, error))
         return false;
     if (!dataset_follow(&mirror->landed, commit, error)) {
@@ -372,6 +449,7 @@ bool mirror_advance(struct mirror *mirror, const git_oid *commit, struct store_e
     if (!in_front)
         return settle(mirror, error);
     remember_remote(mirror);
+    show_landed(mirror);
     end_all_landed(mirror, true);
     return true;
 }
@@ -437,6 +515,9 @@ bool mirror_park(struct mirror *mirror, struct store_error *error)
 bool mirror_turn(struct mirror *mirror, const char *branch, struct store_error *error)
 {
     char old[REPOSITORY_BRANCH_MAX];
+    struct lock lock LOCK_SCOPE = {-1};
+    if (!take_lock(mirror, &lock, error))
+        return false;
     memcpy(old, mirror->repository->branch, sizeof old);
     return repository_point(mirror->repository, branch, &mirror->head.tip, error) &&
            repository_turn(mirror->repository, branch, error) &&

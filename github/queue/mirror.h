@@ -13,6 +13,16 @@
 #include "github/queue/queue.h"
 
 #define MIRROR_REMOTE "refs/benchledger/remote"
+/* What the branch is about to stand on, written before it is moved. */
+#define MIRROR_NEXT "refs/benchledger/next"
+
+struct mirror_options {
+    const struct dataset *dataset; /* what both datasets have in common */
+    const char *licence;
+    /* Hears of a new tip of the remote before anybody hears that his run is there. */
+    void (*landed_moved)(void *context, const git_oid *tip);
+    void *context;
+};
 
 struct mirror {
     struct repository *repository;
@@ -21,15 +31,17 @@ struct mirror {
     struct dataset landed, head;
     struct park *park;
     struct queue queue;
+    void (*landed_moved)(void *context, const git_oid *tip);
+    void *context;
     bool open;     /* the remote was seen, now or before the last start */
     bool carrying; /* the queue was taken off the branch and is not back on it: that failed */
     struct pending *carried; /* it, then */
     bool outdated;           /* the head does not stand on what the remote has: settle first */
 };
 
-/* DATASET: what both datasets have in common. Reads what an earlier start left; when there is
- * nothing of the remote, the mirror stays closed. Queued runs are claimed in the catalogue. */
-bool mirror_start(struct mirror *mirror, const struct dataset *dataset, const char *licence,
+/* Reads what an earlier start left; when there is nothing of the remote, the mirror stays closed.
+ * Queued runs are claimed in the catalogue. */
+bool mirror_start(struct mirror *mirror, const struct mirror_options *options,
                   struct store_error *error);
 /* Whoever still waits hears that his run is queued. */
 void mirror_stop(struct mirror *mirror);

@@ -4,7 +4,7 @@
 #include "validator/arena.h"
 
 /* A read right after a write may be stale for half a minute. */
-enum { STALE_MS = 35000 };
+enum { STALE_MS = 35000, CONTRADICTIONS = 5 };
 
 /* The reason of ANSWER under the word of its outcome. */
 static void report(struct sync *sync, const struct remote_answer *answer)
@@ -122,7 +122,8 @@ static void turn_to(struct sync *sync, const git_oid *tip)
     struct store_error error = {""};
     const char *branch = arena_copy(&arena, sync->turn, strlen(sync->turn));
     *sync->turn = '\0';
-    if (!repository_descends(sync->mirror.repository, tip, &sync->mirror.landed.tip))
+    if (!git_oid_is_zero(&sync->mirror.landed.tip) &&
+        !repository_descends(sync->mirror.repository, tip, &sync->mirror.landed.tip))
         return; /* the problem stands */
     if (!mirror_turn(&sync->mirror, branch, &error)) {
         problems_set(sync->problems, PROBLEM_BRANCH, "%s", error.message);
@@ -167,6 +168,18 @@ static bool is_stale(struct sync *sync, const git_oid *tip)
     return sync->set_back && sync_now() - sync->landed_ms < STALE_MS;
 }
 
+/* The push says it has moved, the fetch that it has not. One of them may have been answered from the past;
+ * when that lasts, something holds its branch (a lock that was left behind). */
+static void contradict(struct sync *sync)
+{
+    sync_fail(sync);
+    if (sync->pace.failures >= CONTRADICTIONS)
+        problems_set(
+            sync->problems, PROBLEM_REMOTE,
+            "remote-down: it refuses pushes as if its branch had moved, and it has not: look "
+            "for a lock file beside the branch, or a rule that holds it");
+}
+
 static void fetched(struct sync *sync, struct remote_answer *answer)
 {
     struct store_error error = {""};
@@ -177,14 +190,12 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         report(sync, answer);
         return;
     }
-    problems_clear(sync->problems, PROBLEM_REMOTE);
     if (repository_reference(sync->mirror.repository, REMOTE_FETCHED, &tip, &error) !=
         REPOSITORY_FOUND) {
         problems_set(sync->problems, PROBLEM_UNREADABLE, "%s", error.message);
         sync_fail(sync);
         return;
     }
-    sync_recover(sync);
     if (*sync->turn) {
         turn_to(sync, &tip);
         return;
@@ -207,17 +218,20 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         sync_fail(sync);
         return;
     }
-    /* The push says it has moved, the fetch that it has not: one of them was answered from the past. */
     if (git_oid_equal(&tip, &sync->mirror.landed.tip) && sync->mirror.queue.count) {
-        sync_fail(sync);
+        contradict(sync);
         return;
     }
     if (sync->set_back)
         sync_say(sync, STORE_WARNING,
                  "the remote was set back to an earlier commit: it is followed");
-    if (!advance(sync, &tip))
+    if (!advance(sync, &tip)) {
         sync_fail(sync);
-    else if (sync->mirror.queue.count)
+        return;
+    }
+    problems_clear(sync->problems, PROBLEM_REMOTE);
+    sync_recover(sync);
+    if (sync->mirror.queue.count)
         pace_grew(&sync->pace, sync_now());
 }
 
@@ -249,10 +263,10 @@ static void declined(struct sync *sync, struct remote_answer *answer)
         sync->pace.hurry = PACE_HURRIED;
         return;
     }
-    problems_set(sync->problems, PROBLEM_CLOSED,
-                 "the remote's branch declines every push, also an empty one: look at its rules "
-                 "and hooks; runs are queued (%s)",
-                 answer->reason);
+    problems_set(
+        sync->problems, PROBLEM_CLOSED,
+        "the remote's branch declines every push, also an empty one: look at its rules and "
+        "hooks, and for its words in the log; runs are queued");
     sync_fail(sync);
 }
 

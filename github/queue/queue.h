@@ -14,6 +14,7 @@ struct queued {
     char commit[COMMIT_HEX + 1]; /* of the branch here */
     uint64_t seq;                /* of its ledger line there */
     bool suspect, condemned, chosen;
+    bool placed;          /* on the branch, when that was last built again */
     bool gave_up_waiting; /* whoever waits knows that the remote is away */
     change_done done;     /* NULL: nobody waits */
     void *context;

@@ -74,28 +74,30 @@ void sync_say(const struct sync *sync, enum store_level level, const char *messa
         sync->tell(sync->tell_context, level, message);
 }
 
-bool sync_start(const struct store_options *options, const struct dataset *dataset,
-                struct problems *problems, void (*back)(void *context), void *context,
-                struct sync **out, struct store_error *error)
+bool sync_start(const struct sync_options *options, struct sync **out, struct store_error *error)
 {
+    const struct store_options *store = options->store;
+    const struct store_remote *remote = store->remote;
+    struct mirror_options mirror = {options->dataset, store->licence, options->landed,
+                                    options->context};
     struct sync *sync = memory_grow(NULL, sizeof *sync);
-    *sync = (struct sync){.problems = problems,
-                          .poll_ms = options->remote->poll_ms,
-                          .shared = options->remote->shared,
-                          .read_only = options->remote->read_only,
+    *sync = (struct sync){.problems = options->problems,
+                          .poll_ms = remote->poll_ms,
+                          .shared = remote->shared,
+                          .read_only = remote->read_only,
                           .runs_most = SYNC_PUSH_RUNS,
-                          .tell = options->tell,
-                          .tell_context = options->tell_context};
+                          .tell = store->tell,
+                          .tell_context = store->tell_context};
     pthread_mutex_init(&sync->mutex, NULL);
-    pace_begin(&sync->pace, options->remote->pushes_per_minute);
-    if (!mirror_start(&sync->mirror, dataset, options->licence, error) ||
-        !courier_start(options->remote, options->home, dataset->repository->path, back, context,
-                       &sync->courier, error)) {
+    pace_begin(&sync->pace, remote->pushes_per_minute);
+    if (!mirror_start(&sync->mirror, &mirror, error) ||
+        !courier_start(remote, store->home, options->dataset->repository->path, options->back,
+                       options->context, &sync->courier, error)) {
         sync_stop(sync);
         return false;
     }
     if (!sync->mirror.open)
-        problems_set(problems, PROBLEM_NOT_CLONED, "the remote has not been reached yet");
+        problems_set(sync->problems, PROBLEM_NOT_CLONED, "the remote has not been reached yet");
     else if (sync->mirror.queue.count)
         pace_grew(&sync->pace, sync_now());
     show(sync);
@@ -133,6 +135,15 @@ static void send(struct sync *sync, enum errand_kind kind)
     courier_send(sync->courier, &errand);
 }
 
+/* The last look before a push, which a lease alone would let go backwards. */
+static bool stands_on(const struct sync *sync, const struct errand *errand,
+                      struct store_error *error)
+{
+    return git_oid_is_zero(&errand->expected) ||
+           repository_descends(sync->mirror.repository, &errand->commit, &errand->expected) ||
+           error_set(error, "what is queued does not stand on what the remote has");
+}
+
 /* Something has to be pushed now. False: not after all, or it cannot be made. */
 static bool push(struct sync *sync, int64_t now)
 {
@@ -148,7 +159,8 @@ static bool push(struct sync *sync, int64_t now)
                 pace_grew(&sync->pace, now);
             return false;
         }
-    } else if (mirror_aim(&sync->mirror, sync->aim, &errand.commit, &error)) {
+    } else if (mirror_aim(&sync->mirror, sync->aim, &errand.commit, &error) &&
+               stands_on(sync, &errand, &error)) {
         memcpy(errand.branch, sync->mirror.repository->branch, sizeof errand.branch);
         pace_started(&sync->pace, now);
         courier_send(sync->courier, &errand);
@@ -170,7 +182,10 @@ static int64_t dispatch(struct sync *sync)
     if (sync->fetch)
         return sync->pace.retry_ms;
     int64_t next = INT64_MAX;
-    if (sync->mirror.open && !sync->read_only && sync->mirror.queue.count) {
+    if (!sync->mirror.queue.count)
+        trial_end(&sync->trial);
+    if (sync->mirror.open && !sync->mirror.outdated && !sync->read_only &&
+        sync->mirror.queue.count) {
         next = pace_next(&sync->pace, now);
         /* After a failure to find the branch only a look can tell whether it is back. */
         bool lost = problems_has(sync->problems, PROBLEM_BRANCH);
@@ -214,30 +229,41 @@ static void tell_joined(struct sync *sync, const struct queued *item)
     waiters_tell(catalogue_durable(sync->mirror.catalogue, item->run_id), &result);
 }
 
-void sync_take(struct sync *sync, struct pending *batch)
+/* Takes what was committed over into the queue; what is left of BATCH are duplicates. */
+static struct pending *take_committed(struct sync *sync, struct pending *batch)
 {
+    struct pending *duplicates = NULL;
     while (batch) {
         struct pending *next = batch->next;
         if (batch->result.outcome == CHANGE_COMMITTED) {
-            struct queued *item = queue_add(&sync->mirror.queue, batch);
-            tell_joined(sync, item);
-            queue_tell(item, is_away(sync));
+            queue_add(&sync->mirror.queue, batch);
             free(batch);
         } else {
-            batch->waiters =
-                catalogue_end_claim(sync->mirror.catalogue, batch->change.run_id, false);
-            pending_finish(batch);
+            batch->next = duplicates;
+            duplicates = batch;
         }
+        batch = next;
+    }
+    return duplicates;
+}
+
+void sync_take(struct sync *sync, struct pending *batch)
+{
+    struct queued **first = sync->mirror.queue.last;
+    batch = take_committed(sync, batch);
+    show(sync); /* before anybody asks for what he hears of */
+    for (struct queued *item = *first; item; item = item->next) {
+        tell_joined(sync, item);
+        queue_tell(item, is_away(sync));
+    }
+    while (batch) {
+        struct pending *next = batch->next;
+        batch->waiters = catalogue_end_claim(sync->mirror.catalogue, batch->change.run_id, true);
+        pending_finish(batch);
         batch = next;
     }
     if (sync->mirror.queue.count)
         pace_grew(&sync->pace, sync_now());
-    show(sync);
-}
-
-git_oid sync_landed(const struct sync *sync)
-{
-    return sync->mirror.landed.tip;
 }
 
 bool sync_is_open(const struct sync *sync)

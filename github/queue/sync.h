@@ -15,12 +15,20 @@
 
 struct sync;
 
-/* DATASET: what both datasets have in common, its repository the mirror. When the remote was seen
- * before, reads what it had then and what is queued; otherwise that happens later, and until then
- * sync_is_open is false. BACK is called from another thread when sync_step has something to do. */
-bool sync_start(const struct store_options *options, const struct dataset *dataset,
-                struct problems *problems, void (*back)(void *context), void *context,
-                struct sync **sync, struct store_error *error);
+struct sync_options {
+    const struct store_options *store;
+    const struct dataset
+        *dataset; /* what both datasets have in common; its repository the mirror */
+    struct problems *problems;
+    /* Called from another thread when sync_step has something to do. */
+    void (*back)(void *context);
+    /* As in mirror.h; for the first time within sync_start, when the remote was seen before. */
+    void (*landed)(void *context, const git_oid *tip);
+    void *context;
+};
+/* When the remote was seen before, reads what it had then and what is queued; otherwise that happens
+ * later, and until then sync_is_open is false. */
+bool sync_start(const struct sync_options *options, struct sync **sync, struct store_error *error);
 /* Whoever still waits hears that his run is queued. NULL is fine. */
 void sync_stop(struct sync *sync);
 
@@ -32,9 +40,6 @@ int64_t sync_now(void);
 struct dataset *sync_head(struct sync *sync, struct store_error *error);
 /* The changes of BATCH have been committed on the head, or are duplicates; frees them. */
 void sync_take(struct sync *sync, struct pending *batch);
-
-/* What the remote has, as far as listeners and readers may know it; zero when nothing. */
-git_oid sync_landed(const struct sync *sync);
 
 /* Any thread: */
 bool sync_is_open(const struct sync *sync);

@@ -11,6 +11,11 @@ static bool is_owed_a_turn(const struct trial *trial, struct trial_counts counts
     return counts.suspects && trial->plain_turns >= SUSPECT_TURN;
 }
 
+void trial_end(struct trial *trial)
+{
+    *trial = (struct trial){.closed = trial->closed, .closed_tries = trial->closed_tries};
+}
+
 struct aim trial_aim(const struct trial *trial, struct trial_counts counts)
 {
     size_t others = counts.plain + counts.suspects;
@@ -19,7 +24,7 @@ struct aim trial_aim(const struct trial *trial, struct trial_counts counts)
     if (counts.condemned) {
         if (trial->proven)
             return (struct aim){AIM_NOTHING, 0};
-        if (!others || counts.condemned >= CONDEMNED_MOST)
+        if (!others || (counts.plain && counts.condemned >= CONDEMNED_MOST))
             return (struct aim){AIM_EMPTY, 0};
     }
     if (counts.plain && !is_owed_a_turn(trial, counts)) {
@@ -52,8 +57,6 @@ void trial_close(struct trial *trial)
 
 enum trial_sentence trial_declined(struct trial *trial, struct aim aim, size_t named)
 {
-    if (!trial->active)
-        trial->proven = false;
     trial->active = true;
     if (aim.kind == AIM_EMPTY) {
         trial_close(trial);
@@ -64,8 +67,10 @@ enum trial_sentence trial_declined(struct trial *trial, struct aim aim, size_t n
         return TRIAL_GO_ON;
     }
     trial->bad = 0;
-    if (aim.count == 1)
+    if (aim.count == 1) {
+        trial->proven = false; /* what was taken before says nothing about now */
         return TRIAL_CONDEMN;
+    }
     if (!named)
         trial->bad = aim.count;
     return TRIAL_GO_ON;

@@ -32,11 +32,13 @@ struct aim {
 struct trial {
     size_t bad;  /* so many of the first plain ones hold one that is declined; 0: not known */
     bool active; /* something was declined, and not all has ended since */
-    bool proven; /* and since then the branch has taken something */
+    bool proven; /* and since the last sentence the branch has taken something */
     bool closed; /* the branch takes nothing */
     int plain_turns, closed_tries;
 };
 
+/* Nothing is queued any more: what was learned is over. */
+void trial_end(struct trial *trial);
 struct aim trial_aim(const struct trial *trial, struct trial_counts counts);
 void trial_taken(struct trial *trial, struct aim aim);
 

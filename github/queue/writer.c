@@ -32,15 +32,23 @@ struct writer {
     git_oid tip;
 };
 
+/* What readers may know of. */
+static void show_tip(void *context, const git_oid *tip)
+{
+    struct writer *writer = context;
+    pthread_mutex_lock(&writer->mutex);
+    writer->tip = *tip;
+    pthread_mutex_unlock(&writer->mutex);
+}
+
 static void note(struct writer *writer, bool fine, const struct store_error *error)
 {
     if (fine)
         problems_clear(writer->problems, PROBLEM_COMMIT);
     else
         problems_commit_failed(writer->problems, error);
-    pthread_mutex_lock(&writer->mutex);
-    writer->tip = writer->sync ? sync_landed(writer->sync) : writer->dataset->tip;
-    pthread_mutex_unlock(&writer->mutex);
+    if (!writer->sync)
+        show_tip(writer, &writer->dataset->tip);
 }
 
 static void finish_all(struct pending *batch)
@@ -64,8 +72,7 @@ static void conclude(struct writer *writer, struct pending *batch)
         return;
     }
     for (struct pending *item = batch; item; item = item->next)
-        item->waiters = catalogue_end_claim(writer->dataset->catalogue, item->change.run_id,
-                                            item->result.outcome == CHANGE_COMMITTED);
+        item->waiters = catalogue_end_claim(writer->dataset->catalogue, item->change.run_id, true);
     finish_all(batch);
 }
 
@@ -215,12 +222,8 @@ static void step(struct writer *writer, struct pending *batch)
         commit_batch(writer, batch);
     else
         look(writer);
-    if (!writer->sync)
-        return;
-    writer->next_ms = sync_step(writer->sync);
-    pthread_mutex_lock(&writer->mutex);
-    writer->tip = sync_landed(writer->sync);
-    pthread_mutex_unlock(&writer->mutex);
+    if (writer->sync)
+        writer->next_ms = sync_step(writer->sync);
 }
 
 static void *run(void *context)
@@ -260,11 +263,9 @@ bool writer_start(const struct writer_options *options, struct writer **out,
     pthread_cond_init(&writer->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&writer->mutex, NULL);
-    bool fine =
-        !options->store->remote || sync_start(options->store, options->dataset, options->problems,
-                                              call, writer, &writer->sync, error);
-    if (fine && writer->sync)
-        writer->tip = sync_landed(writer->sync);
+    struct sync_options sync = {options->store, options->dataset, options->problems,
+                                call,           show_tip,         writer};
+    bool fine = !options->store->remote || sync_start(&sync, &writer->sync, error);
     if (fine && pthread_create(&writer->thread, NULL, run, writer))
         fine = error_set(error, "cannot start the writer thread");
     if (!fine) {

@@ -55,6 +55,15 @@ static void *run(void *context)
     }
 }
 
+static void discard(struct courier *courier)
+{
+    remote_answer_free(&courier->answer);
+    remote_free(courier->remote);
+    pthread_cond_destroy(&courier->wake);
+    pthread_mutex_destroy(&courier->mutex);
+    free(courier);
+}
+
 bool courier_start(const struct store_remote *options, const char *home, const char *mirror,
                    void (*back)(void *context), void *context, struct courier **out,
                    struct store_error *error)
@@ -66,8 +75,7 @@ bool courier_start(const struct store_remote *options, const char *home, const c
     if (!remote_new(options, home, mirror, &courier->stop, &courier->remote, error) ||
         (pthread_create(&courier->thread, NULL, run, courier) &&
          !error_set(error, "cannot start the thread of the remote"))) {
-        remote_free(courier->remote);
-        free(courier);
+        discard(courier);
         return false;
     }
     *out = courier;
@@ -83,11 +91,7 @@ void courier_stop(struct courier *courier)
     pthread_cond_signal(&courier->wake);
     pthread_mutex_unlock(&courier->mutex);
     pthread_join(courier->thread, NULL);
-    remote_answer_free(&courier->answer);
-    remote_free(courier->remote);
-    pthread_cond_destroy(&courier->wake);
-    pthread_mutex_destroy(&courier->mutex);
-    free(courier);
+    discard(courier);
 }
 
 void courier_send(struct courier *courier, const struct errand *errand)

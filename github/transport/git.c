@@ -5,12 +5,13 @@
 
 enum { OUTPUT_MOST = 256 << 10 };
 
-/* Settings that hold for every call. Fetched objects stay in a pack, which git fsyncs. */
+/* Settings that hold for every call. Fetched objects stay in a pack; all that git writes is fsynced,
+ * references that `git gc` packs above all: they are the queue. */
 static const char *const settings[] = {
-    "gc.auto=0",           "maintenance.auto=false",     "core.hooksPath=/dev/null",
-    "credential.helper=",  "push.followTags=false",      "fetch.fsckObjects=true",
-    "fetch.unpackLimit=1", "http.followRedirects=false", "protocol.ext.allow=never",
-    "pack.threads=1",
+    "core.fsync=all",           "gc.auto=0",           "maintenance.auto=false",
+    "core.hooksPath=/dev/null", "credential.helper=",  "push.followTags=false",
+    "fetch.fsckObjects=true",   "fetch.unpackLimit=1", "http.followRedirects=false",
+    "protocol.ext.allow=never", "pack.threads=1",
 };
 
 /* What a user of proxies, agents or other certificates has set. */

@@ -87,10 +87,6 @@ static const struct {
     {"remote rejected", REMOTE_DECLINED},
 };
 
-/* A host says more than that; these words are about the branch, whatever is pushed to it. */
-static const char *const branch_words[] = {"GH006", "protected branch hook declined",
-                                           "protected branch"};
-
 static char *copy_text(struct remote *remote, const char *text)
 {
     return arena_copy(&remote->arena, text, strlen(text));
@@ -167,21 +163,18 @@ static void say(struct remote_answer *answer, enum remote_outcome outcome, const
             *at = ' ';
 }
 
-/* The line of git's own that says what was fatal, else its last one. */
+/* The line in which git itself says what was fatal; what a host says begins with "remote:". */
 static const char *telling_line(const char *text, struct arena *arena)
 {
-    const char *line = strstr(text, "fatal: ");
-    if (!line)
-        line = strstr(text, "error: ");
-    if (!line) {
-        size_t size = strlen(text);
-        while (size && text[size - 1] == '\n')
-            size--;
-        while (size && text[size - 1] != '\n')
-            size--;
-        line = text + size;
-    }
-    return arena_copy(arena, line, strcspn(line, "\n"));
+    static const char *const beginnings[] = {"fatal: ", "error: "};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        for (const char *line = text; *line;) {
+            size_t size = strcspn(line, "\n");
+            if (!strncmp(line, beginnings[i], strlen(beginnings[i])))
+                return arena_copy(arena, line, size);
+            line += size + (line[size] == '\n');
+        }
+    return "";
 }
 
 static bool holds(const char *text, const struct saying *saying)
@@ -231,8 +224,10 @@ static bool run(const struct remote *remote, const struct git_call *call, int ti
     }
     answer->took_ms = result->took_ms;
     buffer_add(&answer->text, result->err.data, result->err.size);
-    for (size_t i = 0; i < SECRET_FORMS; i++)
+    for (size_t i = 0; i < SECRET_FORMS; i++) {
         mask(&answer->text, remote->secrets[i]);
+        mask(&result->out, remote->secrets[i]);
+    }
     switch (result->end) {
     case CHILD_EXITED:
         if (result->status == 0)
@@ -333,18 +328,10 @@ static bool find_status(const char *text, char *flag, const char **status)
     return false;
 }
 
-static bool is_about_branch(const char *text)
-{
-    for (size_t i = 0; i < sizeof branch_words / sizeof *branch_words; i++)
-        if (strstr(text, branch_words[i]))
-            return true;
-    return false;
-}
-
+/* The reason is public, so it is ours; what stands in the brackets goes to the text, for the log. */
 static void judge_refusal(const char *status, struct remote_answer *answer)
 {
     struct arena arena ARENA_SCOPE = {0};
-    const char *text = buffer_string(&answer->text);
     const char *line = arena_copy(&arena, status, strcspn(status, "\n"));
     enum remote_outcome outcome = REMOTE_AWAY;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
@@ -352,13 +339,12 @@ static void judge_refusal(const char *status, struct remote_answer *answer)
             outcome = refusals[i].outcome;
             break;
         }
-    if (outcome == REMOTE_DECLINED && is_about_branch(text))
-        outcome = REMOTE_BRANCH;
+    buffer_format(&answer->text, "%s\n", line);
     say(answer, outcome,
         outcome == REMOTE_BRANCH ? "its branch takes no push: let the service push to it, or set "
                                    "store to a repository where it may"
                                  : "the push was refused",
-        line);
+        "");
 }
 
 void remote_push(struct remote *remote, const char *branch, const git_oid *expected,

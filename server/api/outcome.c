@@ -57,18 +57,17 @@ void outcome_declined(struct answer *answer, const char *reason, const char *pat
 }
 
 /* What 200 and 202 have in common. */
-static void write_accepted(const struct request *request, struct js_writer *writer)
+static void write_accepted(const struct request *request, const struct receipt_facts *facts,
+                           struct js_writer *writer)
 {
     const struct outcome *outcome = request->outcome;
-    const struct receipt_facts facts = {outcome->run_id, outcome->submitted_digest, outcome->digest,
-                                        outcome->path, outcome->at};
     js_write_key(writer, "flagged");
     js_write_bool(writer, outcome->flagged);
     js_write_key(writer, "flags");
     js_write_raw(writer, outcome->judgement.data, outcome->judgement.size);
     js_write_key(writer, "path");
     js_write_text(writer, outcome->path);
-    receipt_write(request->service->receipts, &facts, writer);
+    receipt_write(request->service->receipts, facts, writer);
 }
 
 /* The run was known when its turn came, is in flight no more, or is that of an earlier submission. */
@@ -89,23 +88,39 @@ static void answer_queued(const struct request *request, struct answer *answer)
     struct js_writer writer = answer_ok_open(answer, 202);
     js_write_key(&writer, "queued");
     js_write_bool(&writer, true);
-    write_accepted(request, &writer);
+    const struct receipt_facts facts = {
+        request->outcome->run_id, request->outcome->submitted_digest, request->outcome->digest,
+        request->outcome->path, request->outcome->at};
+    write_accepted(request, &facts, &writer);
     answer_end(&writer);
 }
 
+/* A result without a commit: the run was applied again, or another instance brought the same submission,
+ * whose ledger line then is the one that counts. */
 static void answer_committed(const struct request *request, struct answer *answer,
-                             const struct change_result *result)
+                         const struct change_result *result)
 {
     const struct outcome *outcome = request->outcome;
+    struct run_state state = {0};
+    struct receipt_facts facts = {outcome->run_id, outcome->submitted_digest, outcome->digest,
+                                  outcome->path, outcome->at};
+    const char *commit = result->commit;
+    if (!*commit && store_find(request->service->store, outcome->run_id, outcome->submitted_digest,
+                               &state)) {
+        facts = (struct receipt_facts){state.run_id, state.submitted_digest, state.digest,
+                                       state.path, state.at};
+        commit = state.commit;
+    }
     BUFFER_SCOPE struct buffer url = {0};
     struct js_writer writer = answer_ok_open(answer, 200);
-    write_accepted(request, &writer);
+    write_accepted(request, &facts, &writer);
     js_write_key(&writer, "url");
-    buffer_format(&url, "%s/%s", request->service->config->public_url, outcome->path);
+    buffer_format(&url, "%s/%s", request->service->config->public_url, facts.path);
     js_write_text(&writer, buffer_string(&url));
     js_write_key(&writer, "commit");
-    js_write_text(&writer, result->commit);
+    js_write_text(&writer, commit);
     answer_end(&writer);
+    run_state_free(&state);
 }
 
 void outcome_answer(const struct request *request, struct answer *answer)

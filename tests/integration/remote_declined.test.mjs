@@ -53,12 +53,12 @@ async function assertDeclined(service, remote, marked, results) {
   assert.deepEqual([...watch.found], [], 'nothing marked has reached the remote');
 }
 
-for (const [what, tell] of [
-  ['names the files', 'echo "error: GH013: rule violations, path: $path:1" >&2'],
-  ['names nothing', 'echo "error: GH013: rule violations" >&2'],
+for (const [what, tell, latencyMs] of [
+  ['names the files', 'echo "error: GH013: rule violations, path: $path:1" >&2', 50],
+  ['names nothing', 'echo "error: GH013: rule violations" >&2', 0], // it is found by halving: some 30 pushes
 ])
   test(`5 of 50 are declined by a hook that ${what}`, { timeout: 300_000 }, async (t) => {
-    const remote = await startRemote(t, { latencyMs: 50 });
+    const remote = await startRemote(t, { latencyMs });
     const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 30_000 } });
     await service.ready();
     const calm = await postAll(service, await mixedRuns(service, 'calm', false), { clients: 25 });
@@ -71,6 +71,7 @@ for (const [what, tell] of [
     t.diagnostic(`without: ${describeTimes(calm)}; the others: ${describeTimes(others)}`);
     t.diagnostic(describePushes(remote.pushes().slice(before)));
     assertAll(others, 200);
+    for (const { body } of others) assert.match(body.commit, /^[0-9a-f]{40}$/);
     const most = (list) => Math.max(...list.map(({ ms }) => ms));
     assert.ok(most(others) - most(calm) < 10_000, 'the others hardly wait longer');
     await assertDeclined(service, remote, runs.filter(isMarked), results);
@@ -96,6 +97,38 @@ test('a file remote declines too, while the runs wait here', { timeout: 120_000 
   await assertDeclined(service, remote, runs.filter(isMarked), results);
   await checkDataset(remote, ids(runs.filter((run) => !isMarked(run))));
   await service.checkSecrets();
+});
+
+test('a branch that closes after a run was declined for itself parks nobody else', { timeout: 120_000 }, async (t) => {
+  const remote = await startRemote(t, { hooks: { 'pre-receive': decliner(':') } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  await service.ready();
+  const runs = await mixedRuns(service, 'first', true);
+  const marked = runs.filter(isMarked)[0];
+  await postAll(service, [marked]);
+  await service.settled([marked], 'declined');
+  remote.hook('pre-receive', 'exit 1');
+  const innocent = runs.filter((run) => !isMarked(run)).slice(0, 3);
+  assertAll(await postAll(service, innocent, { clients: 1 }), 202);
+  await service.unready('remote-declined:');
+  for (const run of innocent) assert.equal((await service.fate(run)).status, 'queued');
+  remote.unhook('pre-receive');
+  await service.settled(innocent);
+  assert.deepEqual(parked(service, 'declined'), [marked.digest]);
+  await checkDataset(remote, ids(innocent));
+});
+
+test('a run whose id is like the words of a host about its branch closes nothing', { timeout: 120_000 }, async (t) => {
+  const remote = await startRemote(t, { hooks: { 'pre-receive': decliner('echo "path: $path" >&2') } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  await service.ready();
+  const bait = seal({ ...smallRun('GH006-protected-branch', 77), note: `it says ${MARKER}` },
+    await service.nonce());
+  const others = await sealedRuns(service, 'beside', 4);
+  await postAll(service, [bait, ...others], { clients: 5 });
+  await service.settled(others);
+  await service.settled([bait], 'declined');
+  await checkDataset(remote, ids(others));
 });
 
 test('a hook that declines everything: runs wait, readiness is red, nothing is lost', { timeout: 180_000 }, async (t) => {

@@ -165,6 +165,7 @@ test('a history that was rewritten is not overwritten, and is told', { timeout: 
     assert.ok([200, 202].includes(status), JSON.stringify(body));
   await service.settled(runs);
   remote.git('merge-base', '--is-ancestor', tip, 'main'); // throws when it is not
+  assert.ok(!remote.files().some((name) => name.includes(lost.runId)), 'what was taken out is not pushed back');
   await checkDataset(remote);
 });
 

@@ -137,7 +137,8 @@ START_TEST(trial__named_runs_hold_up_nobody)
     mark(&play, 10);
     run_to_end(&play);
     ck_assert_int_eq(play.landed_last, 2);
-    ck_assert_int_eq(play.pushes, 2 + 5);
+    ck_assert_int_eq(play.pushes,
+                     2 + 5 + 1); /* each alone, and one to see that it was not the branch */
 }
 END_TEST
 
@@ -180,6 +181,26 @@ START_TEST(trial__a_closed_branch_parks_nobody_and_recovers)
 }
 END_TEST
 
+START_TEST(trial__a_branch_that_closes_after_a_decline_parks_nobody_else)
+{
+    struct play play = {0};
+    play.bad[3] = true;
+    for (int i = 20; i < RUNS; i++)
+        play.fate[i] = LANDED; /* these come later */
+    for (int i = 0; i < PUSHES_MOST && play.fate[3] != PARKED; i++)
+        ck_assert(turn(&play));
+    for (int i = 20; i < RUNS; i++)
+        play.fate[i] = WAITING;
+    play.closed = true;
+    for (int i = 0; i < 60; i++)
+        ck_assert(turn(&play));
+    for (int i = 20; i < RUNS; i++)
+        ck_assert_int_eq(play.fate[i], WAITING);
+    play.closed = false;
+    run_to_end(&play);
+}
+END_TEST
+
 START_TEST(trial__a_suspect_has_its_turn_although_others_keep_coming)
 {
     struct trial trial = {0};
@@ -204,6 +225,7 @@ Suite *test_suite(void)
                                   trial__all_bad_are_parked_once_an_empty_push_is_taken,
                                   trial__one_bad_run_alone_is_parked_after_a_proof,
                                   trial__a_closed_branch_parks_nobody_and_recovers,
+                                  trial__a_branch_that_closes_after_a_decline_parks_nobody_else,
                                   trial__a_suspect_has_its_turn_although_others_keep_coming};
     return suite_of("trial", NULL, NULL, tests, sizeof tests / sizeof *tests);
 }
