@@ -257,6 +257,32 @@ static bool read_secrets(struct loading *loading)
     return true;
 }
 
+static bool is_ours(const char *variable, size_t size)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        char name[64];
+        config_environment_name(&keys[i], name);
+        if (strlen(name) == size && !memcmp(name, variable, size))
+            return true;
+    }
+    return false;
+}
+
+bool config_stray_variable(char *const *environment, size_t i, char name[64])
+{
+    static const char prefix[] = "BENCHLEDGER_";
+    for (; *environment; environment++) {
+        size_t size = strcspn(*environment, "=");
+        if (strncmp(*environment, prefix, sizeof prefix - 1) || is_ours(*environment, size) || i--)
+            continue;
+        snprintf(name, 64, "%.*s", (int)(size < 63 ? size : 63), *environment);
+        return true;
+    }
+    return false;
+}
+
 bool config_load(struct config *config, int count, char *const *arguments, char *const *environment,
                  enum config_outcome *outcome, struct config_error *error)
 {

@@ -87,6 +87,9 @@ struct config_error {
 bool config_load(struct config *config, int count, char *const *arguments, char *const *environment,
                  enum config_outcome *outcome, struct config_error *error);
 void config_free(struct config *config);
+/* The name of the I-th variable in ENVIRONMENT that looks like one of ours and is none, NUL-terminated
+ * in NAME; false after the last. */
+bool config_stray_variable(char *const *environment, size_t i, char name[64]);
 
 /* `--help`: flags with defaults and ranges. `--help-markdown`: the README's table. */
 void config_print_help(FILE *out);

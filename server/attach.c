@@ -25,12 +25,16 @@ bool attach_is_read_only(const struct config *config)
 const char *attach_problem(const struct config *config, const char **key)
 {
     *key = "store";
+    if (binding_is_doubtful(config->store))
+        return "is neither owner/name nor a folder that exists: a new local repository is named "
+               "./PATH, /PATH or PATH.git";
     if (!is_remote(config))
         return NULL;
     if (binding_has_password(config->store))
-        return "the URL has a password in it: give the token by BENCH_GITHUB_TOKEN or "
+        return "the URL has a password or token in it: give it by BENCH_GITHUB_TOKEN or "
                "github_token_file";
-    const char *host = binding_of(config->store) == BINDING_HOSTED ? config->git_host : config->store;
+    const char *host =
+        binding_of(config->store) == BINDING_HOSTED ? config->git_host : config->store;
     if (*config->github_token && !strncmp(host, "http://", 7))
         return "the token would travel in the clear: use https://";
     *key = "nonce_secret";
@@ -117,6 +121,10 @@ bool attach_open(struct service *service, struct store_error *error)
         log_event(LOG_WARN, "no token: the dataset is read, submissions are refused", NULL);
     room.options.home = arena_format(&room.arena, "%s/home", config->state_dir);
     bool fine = store_open(&room.options, &service->store, error);
+    if (fine)
+        log_event(LOG_INFO, "serving",
+                  LOG_FIELDS({room.options.remote ? "remote" : "local",
+                              room.options.remote ? room.remote.url : config->store}));
     arena_free(&room.arena);
     return fine;
 }

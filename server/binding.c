@@ -53,5 +53,12 @@ bool binding_has_password(const char *store)
         return false;
     host += 3;
     const char *end = host + strcspn(host, "/"), *at = memchr(host, '@', (size_t)(end - host));
-    return at && memchr(host, ':', (size_t)(at - host));
+    /* What stands before the @ of a web address is a token, or gives it its name. */
+    return at && (!strncmp(store, "http", 4) || memchr(host, ':', (size_t)(at - host)));
+}
+
+bool binding_is_doubtful(const char *store)
+{
+    return binding_of(store) == BINDING_LOCAL && *store != '/' && *store != '.' &&
+           strchr(store, '/') && !ends_in_git(store) && !is_folder(store);
 }

@@ -12,8 +12,11 @@ enum binding {
     BINDING_URL,    /* any git URL, also user@host:path */
 };
 
-/* Whether it is a URL with a password in it, where a process list would show it. */
+/* Whether it is a URL with a password or token in it, where a process list would show it. */
 bool binding_has_password(const char *store);
+/* Whether it is a path that may well be a mistyped owner/name: relative, not there, and not written as
+ * a path. */
+bool binding_is_doubtful(const char *store);
 /* Whether the git host of a store takes pushes only with a token. */
 bool binding_needs_token(const char *store);
 /* What could be a path and an owner/name is a path when it exists, ends in .git or begins with ./ */

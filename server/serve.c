@@ -46,6 +46,16 @@ static bool complain(const char *what, const char *why)
     return false;
 }
 
+static bool complain_folder(const char *path)
+{
+    fprintf(stderr,
+            "benchledger: state_dir: cannot make or write %s (%s): the user of the service must be "
+            "able "
+            "to\n",
+            path, strerror(errno));
+    return false;
+}
+
 /* mkdir -p. */
 static bool make_folder(const char *path)
 {
@@ -59,11 +69,9 @@ static bool make_folder(const char *path)
         memcpy(part, path, i);
         part[i] = '\0';
         if (mkdir(part, 0750) != 0 && errno != EEXIST)
-            return complain(part, strerror(errno));
+            return complain_folder(part);
     }
-    if (access(path, W_OK | X_OK) != 0)
-        return complain(path, strerror(errno));
-    return true;
+    return access(path, W_OK | X_OK) == 0 || complain_folder(path);
 }
 
 /* What files hold: the answer key with what it stands on, the key of receipts. */
@@ -151,7 +159,8 @@ static bool open_shared(struct service *service)
     case LINK_REFUSED:
         break;
     }
-    return complain("redis_url", problem);
+    bool password = strstr(problem, "NOAUTH") || strstr(problem, "WRONGPASS");
+    return complain(password ? "redis_password" : "redis_url", problem);
 }
 
 static bool trust_proxies(struct service *service)
@@ -313,12 +322,21 @@ static int run(struct service *service)
     return 0;
 }
 
+/* A name that is misspelt would otherwise change nothing, and nobody would know. */
+static void warn_of_variables(void)
+{
+    char name[64];
+    for (size_t i = 0; config_stray_variable(environ, i, name); i++)
+        log_event(LOG_WARN, "an environment variable names no key", LOG_FIELDS({"name", name}));
+}
+
 static int serve(const struct config *config)
 {
     struct service service = {.config = config};
     KEY_ROOM_SCOPE struct key_room keys = {0};
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
+    warn_of_variables();
     if (check_store(config) && check_shared(&service) && read_expiry(&service) &&
         trust_proxies(&service) && load_keys(&keys, config)) {
         service.answers = &keys.key;

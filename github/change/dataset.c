@@ -211,8 +211,9 @@ static bool take_tip(struct dataset *dataset, const struct reading *reading, boo
     }
     if (dataset->retelling)
         catalogue_retell(dataset->catalogue, false);
-    if (reading->ledger && !read_days(dataset, &reading->commit, &dataset->ledger,
-                                      dataset->silent ? NULL : take_line, start, error))
+    if (reading->ledger &&
+        !read_days(dataset, &reading->commit, &dataset->ledger, dataset->silent ? NULL : take_line,
+                   start || reading->whole, error))
         return false;
     if (reading->index && !take_index(dataset, reading, error))
         return false;

@@ -76,11 +76,9 @@ static void meet(struct sync *sync, const struct remote_answer *answer)
         return;
     }
     if (git_oid_is_zero(&answer->tip)) {
-        problems_set(
-            sync->problems, PROBLEM_BRANCH,
-            "the remote has branches, but its HEAD points to %.200s, which is missing: set "
-            "its default branch to one that exists",
-            *answer->head ? answer->head : "none of them");
+        problems_set(sync->problems, PROBLEM_BRANCH,
+                     "the remote has branches, but its default branch does not exist: make it one "
+                     "that does (git symbolic-ref HEAD refs/heads/NAME)");
         sync_fail(sync);
         return;
     }
@@ -154,6 +152,14 @@ static void looked(struct sync *sync, struct remote_answer *answer)
         return;
     }
     problems_clear(sync->problems, PROBLEM_BRANCH);
+    if (*answer->head || answer->empty)
+        problems_clear(sync->problems, PROBLEM_HEAD);
+    else
+        problems_set(
+            sync->problems, PROBLEM_HEAD,
+            "the remote's HEAD points to a branch that does not exist: clones of it check out "
+            "nothing. Make ours its default branch (git symbolic-ref HEAD %s)",
+            sync->mirror.repository->branch);
     if (!git_oid_equal(&answer->tip, &sync->mirror.landed.tip))
         sync->fetch = true;
 }
@@ -163,9 +169,8 @@ static void looked(struct sync *sync, struct remote_answer *answer)
 static bool is_stale(struct sync *sync, const git_oid *tip)
 {
     const git_oid *landed = &sync->mirror.landed.tip;
-    sync->set_back = !git_oid_is_zero(landed) && !git_oid_equal(tip, landed) &&
-                     repository_descends(sync->mirror.repository, landed, tip);
-    return sync->set_back && sync_now() - sync->landed_ms < STALE_MS;
+    return sync->landed_ms && sync_now() - sync->landed_ms < STALE_MS && !git_oid_is_zero(landed) &&
+           !git_oid_equal(tip, landed) && repository_descends(sync->mirror.repository, landed, tip);
 }
 
 /* The push says it has moved, the fetch that it has not. One of them may have been answered from the past;
@@ -205,6 +210,10 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         return;
     }
     if (is_stale(sync, &tip)) {
+        problems_set(
+            sync->problems, PROBLEM_REMOTE,
+            "remote-down: it shows what it was before the last push; a stale read ends within "
+            "half a minute, else it was set back and is followed");
         sync_fail(sync);
         return;
     }
@@ -222,9 +231,12 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         contradict(sync);
         return;
     }
-    if (sync->set_back)
-        sync_say(sync, STORE_WARNING,
-                 "the remote was set back to an earlier commit: it is followed");
+    if (!git_oid_is_zero(&sync->mirror.landed.tip) &&
+        !repository_descends(sync->mirror.repository, &tip, &sync->mirror.landed.tip))
+        sync_say(
+            sync, STORE_WARNING,
+            "the remote's branch was set back, or its history rewritten: it is followed, runs that "
+            "are no longer in it are gone");
     if (!advance(sync, &tip)) {
         sync_fail(sync);
         return;

@@ -19,6 +19,7 @@ static const struct row {
     [PROBLEM_NOT_CLONED] = {"not-cloned", false, STORE_INFO},
     [PROBLEM_REMOTE] = {"", false, STORE_ERROR},
     [PROBLEM_BRANCH] = {"remote-branch", false, STORE_ERROR},
+    [PROBLEM_HEAD] = {"remote-head", true, STORE_WARNING},
     [PROBLEM_CLOSED] = {"remote-declined", false, STORE_ERROR},
     [PROBLEM_UNREADABLE] = {"remote-unreadable", false, STORE_ERROR},
     [PROBLEM_DISK] = {"disk-quota", false, STORE_ERROR},

@@ -11,6 +11,7 @@ enum problem {
     PROBLEM_NOT_CLONED, /* the remote was never seen */
     PROBLEM_REMOTE,     /* it is away, or refuses us */
     PROBLEM_BRANCH,     /* its branch is missing, or was renamed */
+    PROBLEM_HEAD,       /* a warning: its default branch does not exist */
     PROBLEM_CLOSED,     /* its branch takes no push */
     PROBLEM_UNREADABLE, /* what others committed there cannot be read */
     PROBLEM_DISK,       /* the quota is used up */

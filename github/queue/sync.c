@@ -210,6 +210,11 @@ int64_t sync_step(struct sync *sync)
     int64_t next = INT64_MAX;
     if (!courier_is_away(sync->courier))
         next = dispatch(sync);
+    /* Whoever waits is let go when the time has come, not at the next failure. */
+    release_waiting(sync);
+    int64_t away_ms = sync->failing_since + AWAY_MS;
+    if (sync->failing_since && sync->mirror.queue.count && away_ms > sync_now() && away_ms < next)
+        next = away_ms;
     show(sync);
     return next;
 }

@@ -26,7 +26,6 @@ struct sync {
     int64_t look_ms;       /* when to look at the remote next */
     bool fetch;            /* it is not where we thought: fetch next */
     int64_t landed_ms;     /* when the remote was last seen to move */
-    bool set_back;         /* what was fetched last is older than that */
     int64_t poll_ms;
     bool read_only, shared;
     char turn[REPOSITORY_BRANCH_MAX]; /* a branch that may be ours under a new name; "": none */

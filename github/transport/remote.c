@@ -182,13 +182,18 @@ static bool holds(const char *text, const struct saying *saying)
     return strstr(text, saying->words[0]) && (!saying->words[1] || strstr(text, saying->words[1]));
 }
 
-static void judge_failure(struct remote_answer *answer)
+static void judge_failure(const struct remote *remote, struct remote_answer *answer)
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *text = buffer_string(&answer->text), *line = telling_line(text, &arena);
     for (size_t i = 0; i < sizeof sayings / sizeof *sayings; i++)
         if (holds(text, &sayings[i])) {
-            say(answer, sayings[i].outcome, sayings[i].remedy, line);
+            bool none = sayings[i].outcome == REMOTE_REFUSED && remote->authorization == NULL &&
+                        !strncmp(remote->url, "http", 4);
+            say(answer, sayings[i].outcome,
+                none ? "it asks for a token and none is set: set BENCH_GITHUB_TOKEN"
+                     : sayings[i].remedy,
+                line);
             return;
         }
     say(answer, REMOTE_AWAY, "it cannot be reached", line);
@@ -232,7 +237,7 @@ static bool run(const struct remote *remote, const struct git_call *call, int ti
     case CHILD_EXITED:
         if (result->status == 0)
             return true;
-        judge_failure(answer);
+        judge_failure(remote, answer);
         return false;
     case CHILD_STOPPED:
         say(answer, REMOTE_STOPPED, "stopped", "");

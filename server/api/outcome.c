@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "server/http/waitroom.h"
+#include "server/log.h"
 #include "server/receipt/receipt.h"
 
 enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
@@ -85,6 +86,9 @@ static void answer_overtaken(const struct request *request, struct answer *answe
 /* Durable here: a promise, though the dataset does not have it yet. */
 static void answer_queued(const struct request *request, struct answer *answer)
 {
+    log_event(LOG_INFO, "queued",
+              LOG_FIELDS({"id", request->id}, {"run", request->outcome->run_id},
+                         {"path", request->outcome->path}));
     struct js_writer writer = answer_ok_open(answer, 202);
     js_write_key(&writer, "queued");
     js_write_bool(&writer, true);
@@ -98,15 +102,15 @@ static void answer_queued(const struct request *request, struct answer *answer)
 /* A result without a commit: the run was applied again, or another instance brought the same submission,
  * whose ledger line then is the one that counts. */
 static void answer_committed(const struct request *request, struct answer *answer,
-                         const struct change_result *result)
+                             const struct change_result *result)
 {
     const struct outcome *outcome = request->outcome;
     struct run_state state = {0};
     struct receipt_facts facts = {outcome->run_id, outcome->submitted_digest, outcome->digest,
                                   outcome->path, outcome->at};
     const char *commit = result->commit;
-    if (!*commit && store_find(request->service->store, outcome->run_id, outcome->submitted_digest,
-                               &state)) {
+    if (!*commit &&
+        store_find(request->service->store, outcome->run_id, outcome->submitted_digest, &state)) {
         facts = (struct receipt_facts){state.run_id, state.submitted_digest, state.digest,
                                        state.path, state.at};
         commit = state.commit;

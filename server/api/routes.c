@@ -89,7 +89,7 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
     {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,
-     .summary = "A run can be taken now, or why not",
+     .summary = "Runs can be taken and reach the dataset, or why not",
      .success = "200 {ok, reasons, warnings}|503 {ok, reasons, warnings}"},
     {.method = METHOD_GET, .path = "/metrics", .handle = metrics_answer,
      .summary = "Counters and gauges of this process for Prometheus", .type = METRICS_TYPE,

@@ -142,7 +142,8 @@ static void write_state(const struct request *request, struct answer *answer,
         js_write_key(&writer, "commit");
         js_write_text(&writer, state->commit);
     }
-    write_url(request, state, &writer);
+    if (state->status != RUN_DECLINED && state->status != RUN_CONFLICT)
+        write_url(request, state, &writer);
     js_write_key(&writer, "flags");
     write_judgement(request, state, judgement, &writer);
     if (state->at[0]) {

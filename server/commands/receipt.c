@@ -176,7 +176,9 @@ int verify_receipt_command(int count, char **arguments)
             "RECEIPT - is standard input. Keys come from files (PEM, as `keygen` prints) and\n"
             "from keys/ of a dataset: a plain folder, a work tree or a bare repository. At least "
             "one\n"
-            "of the two is needed.",
+            "of the two is needed. What is verified is the signature: whether the run has landed "
+            "is\n"
+            "seen in the dataset, or asked of the service.",
         .exits = "  0  good: one of the keys signed it\n"
                  "  2  not good, or no receipt\n"
                  "  3  a file or the dataset cannot be read\n"

@@ -223,6 +223,19 @@ START_TEST(config__help_names_every_key)
 }
 END_TEST
 
+START_TEST(config__variables_that_name_no_key_are_found)
+{
+    char *environment[] = {"PATH=/bin", "BENCHLEDGER_RATELIMIT=5", "BENCHLEDGER_LISTEN=a:1",
+                           "BENCHLEDGER_RATE_LIMIT_=1", NULL};
+    char name[64];
+    ck_assert(config_stray_variable(environment, 0, name));
+    ck_assert_str_eq(name, "BENCHLEDGER_RATELIMIT");
+    ck_assert(config_stray_variable(environment, 1, name));
+    ck_assert_str_eq(name, "BENCHLEDGER_RATE_LIMIT_");
+    ck_assert(!config_stray_variable(environment, 2, name));
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     Suite *suite = suite_create("config");
@@ -236,6 +249,7 @@ Suite *test_suite(void)
     tcase_add_test(cases, config__secrets_come_from_environment_or_file_and_stay_hidden);
     tcase_add_test(cases, config__printed_values_read_back_the_same);
     tcase_add_test(cases, config__help_names_every_key);
+    tcase_add_test(cases, config__variables_that_name_no_key_are_found);
     suite_add_tcase(suite, cases);
     return suite;
 }
