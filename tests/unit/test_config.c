@@ -225,8 +225,9 @@ END_TEST
 
 START_TEST(config__variables_that_name_no_key_are_found)
 {
-    char *environment[] = {"PATH=/bin", "BENCHLEDGER_RATELIMIT=5", "BENCHLEDGER_LISTEN=a:1",
-                           "BENCHLEDGER_RATE_LIMIT_=1", NULL};
+    char path[] = "PATH=/bin", one[] = "BENCHLEDGER_RATELIMIT=5", ours[] = "BENCHLEDGER_LISTEN=a:1",
+         two[] = "BENCHLEDGER_RATE_LIMIT_=1";
+    char *environment[] = {path, one, ours, two, NULL};
     char name[64];
     ck_assert(config_stray_variable(environment, 0, name));
     ck_assert_str_eq(name, "BENCHLEDGER_RATELIMIT");
