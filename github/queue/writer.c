@@ -1,5 +1,6 @@
 #include "github/queue/writer.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +147,7 @@ static void commit_batch(struct writer *writer, struct pending *batch)
     struct store_error error = {""};
     struct lock lock LOCK_SCOPE = {-1};
     struct dataset *dataset = writer->sync ? sync_head(writer->sync, &error) : writer->dataset;
+    assert(dataset || writer->sync); /* a local one is there from the start on */
     if (dataset &&
         lock_take(writer->dataset->repository->path, LOCK_COMMIT, wait_on, writer, &lock, &error)) {
         commit_locked(writer, dataset, batch);
