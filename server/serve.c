@@ -359,7 +359,8 @@ static int check(const struct config *config)
         return EXIT_CONFIG; /* and what may be a password is not printed */
     bool good = check_store(config) && read_expiry(&service) && trust_proxies(&service) &&
                 load_keys(&keys, config);
-    config_print_values(config, stdout);
+    if (good) /* what is wrong may hold a secret in the wrong place */
+        config_print_values(config, stdout);
     address_list_free(&service.trusted);
     return good ? 0 : EXIT_CONFIG;
 }

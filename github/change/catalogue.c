@@ -467,6 +467,19 @@ bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *ru
     return claimed;
 }
 
+bool catalogue_spent_elsewhere(struct catalogue *catalogue, const char *nonce_sha256,
+                               const char *run_id)
+{
+    char key[TABLE_KEY_MAX + 1];
+    table_run_key(run_id, strlen(run_id), key);
+    pthread_mutex_lock(&catalogue->mutex);
+    const struct nonce_record *nonce =
+        (struct nonce_record *)table_find(&catalogue->nonces, or_empty(nonce_sha256));
+    bool elsewhere = nonce && nonce->expires_ms > 0 && strcmp(nonce->run_key, key) != 0;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return elsewhere;
+}
+
 void catalogue_reclaim(struct catalogue *catalogue, const struct change *change)
 {
     pthread_mutex_lock(&catalogue->mutex);

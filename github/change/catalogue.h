@@ -46,6 +46,9 @@ enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, cons
                            struct run_state *state);
 /* Whether the run is in flight or queued. */
 bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *run_id);
+/* Whether the dataset has spent the nonce on another run. */
+bool catalogue_spent_elsewhere(struct catalogue *catalogue, const char *nonce_sha256,
+                               const char *run_id);
 /* Claims a run that was queued before the last start, and its nonce. */
 void catalogue_reclaim(struct catalogue *catalogue, const struct change *change);
 /* A claimed run is in the repository here. Returns a copy of those who joined it, for the caller to

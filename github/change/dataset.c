@@ -131,6 +131,33 @@ static bool folder_id(struct dataset *dataset, const git_oid *commit, const char
     return repository_folder(dataset->repository, commit, path, id, error) != REPOSITORY_FAULT;
 }
 
+struct older_days {
+    const char *before; /* a day */
+    struct buffer names;
+};
+
+static bool note_day(void *context, const char *path, const git_oid *blob)
+{
+    struct older_days *older = context;
+    char day[LEDGER_DAY + 1];
+    if (ledger_path_day(path, day) && strcmp(day, older->before) < 0) {
+        buffer_text(&older->names, day);
+        buffer_add(&older->names, blob->id, GIT_OID_RAWSZ);
+    }
+    return true;
+}
+
+/* A digest of the ledger days before the newest one that we know: they never change. */
+static bool digest_older_days(struct dataset *dataset, const git_oid *commit,
+                              char digest[SHA256_HEX + 1], struct store_error *error)
+{
+    struct older_days older = {.before = ledger_day(&dataset->ledger)};
+    bool fine = repository_list(dataset->repository, commit, "ledger", note_day, &older, error);
+    sha256_hex(older.names.data ? older.names.data : "", older.names.size, digest);
+    buffer_free(&older.names);
+    return fine;
+}
+
 static bool compare_tip(struct dataset *dataset, const git_oid *commit, struct reading *reading,
                         struct store_error *error)
 {
@@ -144,8 +171,13 @@ static bool compare_tip(struct dataset *dataset, const git_oid *commit, struct r
     bool goes_on =
         !dataset->stale && repository_descends(dataset->repository, commit, &dataset->tip);
     reading->ledger = !git_oid_equal(&reading->ledger_tree, &dataset->ledger_tree);
-    if (reading->ledger && goes_on && !ledger_goes_on(dataset, commit, &goes_on, error))
-        return false;
+    if (reading->ledger && goes_on) {
+        char older[SHA256_HEX + 1];
+        if (!ledger_goes_on(dataset, commit, &goes_on, error) ||
+            !digest_older_days(dataset, commit, older, error))
+            return false;
+        goes_on = goes_on && (!*dataset->older_days || !strcmp(older, dataset->older_days));
+    }
     reading->whole = !goes_on;
     reading->ledger |= reading->whole;
     reading->index = reading->whole || !git_oid_equal(&reading->index_tree, &dataset->index_tree);
@@ -223,7 +255,8 @@ static bool take_tip(struct dataset *dataset, const struct reading *reading, boo
     dataset->index_tree = reading->index_tree;
     dataset->tip = reading->commit;
     dataset->root = reading->root;
-    return true;
+    return !reading->ledger ||
+           digest_older_days(dataset, &reading->commit, dataset->older_days, error);
 }
 
 /* All of it or nothing: what was checked can only fail to be read again when the disk fails, and is
@@ -276,6 +309,7 @@ void dataset_start_at(struct dataset *dataset, const struct dataset *landed)
     dataset->root = landed->root;
     dataset->ledger_tree = landed->ledger_tree;
     dataset->index_tree = landed->index_tree;
+    memcpy(dataset->older_days, landed->older_days, sizeof dataset->older_days);
     dataset->stale = landed->stale;
 }
 
@@ -399,6 +433,8 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
     git_oid_tostr(hex, sizeof hex, commit);
     ledger_settle(&dataset->ledger);
     index_settle(dataset->index);
+    *dataset->older_days =
+        '\0'; /* a day may have begun; they are looked at again with the next tip */
     dataset->tip = *commit;
     /* Should this fail, all is read again. */
     dataset->stale = !repository_root(dataset->repository, commit, &dataset->root, NULL) ||

@@ -35,6 +35,8 @@ struct dataset {
     git_oid tip, root;               /* the commit and its tree */
     git_oid ledger_tree, index_tree; /* zero: there is none */
     struct ledger ledger;
+    char older_days[SHA256_HEX +
+                    1]; /* of the ledger's day files but the newest; "": not looked at */
     struct index *index;
     bool stale;         /* what we know may be half of something: all is read anew */
     bool retelling;     /* while a tip is taken in: the catalogue hears of all runs again */

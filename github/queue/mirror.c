@@ -65,10 +65,11 @@ static bool take_in_head(struct mirror *mirror, struct store_error *error)
 static void complete_move(struct mirror *mirror)
 {
     git_oid tip, remote, next;
-    if (repository_tip(mirror->repository, &tip, NULL) &&
-        repository_reference(mirror->repository, MIRROR_REMOTE, &remote, NULL) ==
-            REPOSITORY_FOUND &&
-        !repository_descends(mirror->repository, &tip, &remote) &&
+    if (!repository_tip(mirror->repository, &tip, NULL))
+        return;
+    bool noted =
+        repository_reference(mirror->repository, MIRROR_REMOTE, &remote, NULL) == REPOSITORY_FOUND;
+    if ((!noted || !repository_descends(mirror->repository, &tip, &remote)) &&
         repository_reference(mirror->repository, MIRROR_NEXT, &next, NULL) == REPOSITORY_FOUND &&
         repository_descends(mirror->repository, &tip, &next))
         (void)repository_point(mirror->repository, MIRROR_REMOTE, &next, NULL);
@@ -118,8 +119,13 @@ bool mirror_start(struct mirror *mirror, const struct mirror_options *options,
         repository_reference(mirror->repository, mirror->repository->branch, &tip, error);
     enum repository_found seen =
         repository_reference(mirror->repository, MIRROR_REMOTE, &remote, error);
-    if (branch == REPOSITORY_FAULT || seen == REPOSITORY_FAULT)
+    if (branch == REPOSITORY_FAULT)
         return false;
+    if (seen == REPOSITORY_FAULT) { /* half written: the remote knows it, too */
+        if (!repository_forget(mirror->repository, MIRROR_REMOTE, error))
+            return false;
+        seen = REPOSITORY_ABSENT;
+    }
     if (branch == REPOSITORY_ABSENT && seen == REPOSITORY_ABSENT)
         return true;
     if (branch == REPOSITORY_ABSENT && /* killed between the two */
@@ -226,9 +232,13 @@ static bool sift(struct mirror *mirror, struct pending **list, struct store_erro
         const struct change *change = &item->change;
         enum landed landed =
             find_landed(mirror, change->run_id, change->submitted_digest, change->digest);
-        if (landed == LANDED_OTHER && !keep_aside(mirror, item, RUN_CONFLICT, error))
+        bool conflict =
+            landed == LANDED_OTHER ||
+            (landed == LANDED_NOT &&
+             catalogue_spent_elsewhere(mirror->catalogue, change->nonce_sha256, change->run_id));
+        if (conflict && !keep_aside(mirror, item, RUN_CONFLICT, error))
             return false;
-        if (landed == LANDED_NOT && !is_declined(mirror, change)) {
+        if (landed == LANDED_NOT && !conflict && !is_declined(mirror, change)) {
             at = &item->next;
             continue;
         }

@@ -260,7 +260,11 @@ static void declined(struct sync *sync, struct remote_answer *answer)
     tell_host(sync, &answer->text);
     size_t named =
         sync->aim.count > 1 ? queue_name(&sync->mirror.queue, buffer_string(&answer->text)) : 0;
-    switch (trial_declined(&sync->trial, sync->aim, named)) {
+    switch (
+        trial_declined(&sync->trial, sync->aim, named, queue_chosen_doubted(&sync->mirror.queue))) {
+    case TRIAL_DOUBT:
+        queue_doubt_chosen(&sync->mirror.queue);
+        break;
     case TRIAL_CONDEMN:
         queue_condemn_chosen(&sync->mirror.queue);
         break;

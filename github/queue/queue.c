@@ -91,16 +91,31 @@ size_t queue_name(struct queue *queue, const char *text)
     return named;
 }
 
+void queue_doubt_chosen(struct queue *queue)
+{
+    for (struct queued *item = queue->first; item; item = item->next)
+        if (item->chosen)
+            item->suspect = item->doubted = true;
+}
+
 void queue_condemn_chosen(struct queue *queue)
 {
     for (struct queued *item = queue->first; item; item = item->next)
         item->condemned = item->condemned || item->chosen;
 }
 
+bool queue_chosen_doubted(const struct queue *queue)
+{
+    for (const struct queued *item = queue->first; item; item = item->next)
+        if (item->chosen)
+            return item->doubted;
+    return false;
+}
+
 void queue_forgive(struct queue *queue)
 {
     for (struct queued *item = queue->first; item; item = item->next)
-        item->condemned = false;
+        item->condemned = item->doubted = false;
 }
 
 static struct queued *find_from(struct queued *item, const char *run_id)

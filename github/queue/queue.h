@@ -13,7 +13,7 @@ struct queued {
     char digest[SHA256_HEX + 1]; /* of the published file */
     char commit[COMMIT_HEX + 1]; /* of the branch here */
     uint64_t seq;                /* of its ledger line there */
-    bool suspect, condemned, chosen;
+    bool suspect, doubted, condemned, chosen;
     bool placed;          /* on the branch, when that was last built again */
     bool gave_up_waiting; /* whoever waits knows that the remote is away */
     change_done done;     /* NULL: nobody waits */
@@ -38,7 +38,11 @@ const char *queue_prefix(const struct queue *queue, size_t count);
 void queue_choose(struct queue *queue, struct aim aim);
 /* The chosen whose id stands in TEXT become suspects; how many there were. */
 size_t queue_name(struct queue *queue, const char *text);
+/* What is thought of the one that is chosen from now on. */
+void queue_doubt_chosen(struct queue *queue);
 void queue_condemn_chosen(struct queue *queue);
+/* Whether the one that is chosen was doubted before. */
+bool queue_chosen_doubted(const struct queue *queue);
 void queue_forgive(struct queue *queue);
 /* The queued run of PENDING; NULL when there is none. Fast when asked in the queue's order with the
  * same CURSOR, which begins as queue->first. */

@@ -1,14 +1,14 @@
 #include "github/queue/trial.h"
 
 enum {
-    CONDEMNED_MOST = 3, /* without a proof that the branch takes anything */
-    SUSPECT_TURN = 4,   /* pushes of others before a suspect has its turn */
+    SENTENCES_MOST = 3, /* without a proof that the branch takes anything */
+    SUSPECT_TURN = 8,   /* pushes of others before a suspect has its turn */
     CLOSED_TURN = 3     /* of so many tries on a closed branch one is an empty commit */
 };
 
 static bool is_owed_a_turn(const struct trial *trial, struct trial_counts counts)
 {
-    return counts.suspects && trial->plain_turns >= SUSPECT_TURN;
+    return counts.suspects && !trial->bad && trial->plain_turns >= SUSPECT_TURN;
 }
 
 void trial_end(struct trial *trial)
@@ -18,15 +18,14 @@ void trial_end(struct trial *trial)
 
 struct aim trial_aim(const struct trial *trial, struct trial_counts counts)
 {
-    size_t others = counts.plain + counts.suspects;
     if (trial->closed && trial->closed_tries % CLOSED_TURN == CLOSED_TURN - 1)
         return (struct aim){AIM_EMPTY, 0};
-    if (counts.condemned) {
-        if (trial->proven)
-            return (struct aim){AIM_NOTHING, 0};
-        if (!others || (counts.plain && counts.condemned >= CONDEMNED_MOST))
-            return (struct aim){AIM_EMPTY, 0};
-    }
+    if (counts.plain && trial->sentences >= SENTENCES_MOST)
+        return (struct aim){AIM_EMPTY, 0};
+    if (counts.condemned && !trial->sentences)
+        return (struct aim){AIM_NOTHING, 0};
+    if (counts.condemned && !counts.plain && !counts.suspects)
+        return (struct aim){AIM_EMPTY, 0};
     if (counts.plain && !is_owed_a_turn(trial, counts)) {
         size_t bad = trial->bad < counts.plain ? trial->bad : counts.plain;
         if (bad)
@@ -42,7 +41,7 @@ void trial_taken(struct trial *trial, struct aim aim)
 {
     trial->closed = false;
     trial->closed_tries = 0;
-    trial->proven = trial->active;
+    trial->sentences = 0;
     trial->plain_turns = aim.kind == AIM_SUSPECT ? 0 : trial->plain_turns + 1;
     if (aim.kind == AIM_ALL)
         *trial = (struct trial){0};
@@ -55,7 +54,7 @@ void trial_close(struct trial *trial)
     *trial = (struct trial){.closed = true, .closed_tries = trial->closed_tries + 1};
 }
 
-enum trial_sentence trial_declined(struct trial *trial, struct aim aim, size_t named)
+enum trial_sentence trial_declined(struct trial *trial, struct aim aim, size_t named, bool doubted)
 {
     trial->active = true;
     if (aim.kind == AIM_EMPTY) {
@@ -68,8 +67,8 @@ enum trial_sentence trial_declined(struct trial *trial, struct aim aim, size_t n
     }
     trial->bad = 0;
     if (aim.count == 1) {
-        trial->proven = false; /* what was taken before says nothing about now */
-        return TRIAL_CONDEMN;
+        trial->sentences++;
+        return doubted ? TRIAL_CONDEMN : TRIAL_DOUBT;
     }
     if (!named)
         trial->bad = aim.count;

@@ -26,6 +26,7 @@ struct writer {
     pthread_cond_t wake;
     struct pending *first, **last;
     size_t count, limit;
+    size_t in_hand; /* of the batch that is being committed */
     bool stopping;
     bool called;             /* by the sync's courier */
     struct timespec stopped; /* when stopping was said */
@@ -195,12 +196,14 @@ static struct pending *take_batch(struct writer *writer)
     while (!writer->first && !writer->stopping && !writer->called && !waited)
         waited = pthread_cond_timedwait(&writer->wake, &writer->mutex, &until);
     writer->called = false;
+    writer->in_hand = 0;
     struct pending *batch = writer->first, **end = &batch;
     size_t bytes = 0;
     for (int i = 0; *end && i < BATCH_CHANGES && bytes < BATCH_BYTES; i++) {
         bytes += (*end)->change.bytes_size + (*end)->change.entry_size;
         end = &(*end)->next;
         writer->count--;
+        writer->in_hand++;
     }
     writer->first = *end;
     if (!writer->first)
@@ -295,7 +298,7 @@ bool writer_queue(struct writer *writer, struct pending *pending)
 {
     pthread_mutex_lock(&writer->mutex);
     size_t queued = writer->sync ? sync_queued(writer->sync) : 0;
-    bool fits = writer->count + queued < writer->limit && !writer->stopping;
+    bool fits = writer->count + writer->in_hand + queued < writer->limit && !writer->stopping;
     if (fits) {
         *writer->last = pending;
         writer->last = &pending->next;

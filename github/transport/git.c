@@ -1,9 +1,10 @@
 #include "github/transport/git.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { OUTPUT_MOST = 256 << 10 };
+enum { OUTPUT_MOST = 256 << 10, GRACE_SECONDS = 2 };
 
 /* Settings that hold for every call. Fetched objects stay in a pack; all that git writes is fsynced,
  * references that `git gc` packs above all: they are the queue. */
@@ -40,6 +41,9 @@ void git_variable(struct git_call *call, struct arena *arena, const char *name, 
 void git_begin(struct git_call *call, struct arena *arena, const char *mirror, const char *home)
 {
     *call = (struct git_call){0};
+    git_word(call, "timeout");
+    git_word(call, "--signal=KILL");
+    git_word(call, call->seconds);
     git_word(call, "git");
     git_word(call, "--git-dir");
     git_word(call, mirror);
@@ -58,9 +62,11 @@ void git_begin(struct git_call *call, struct arena *arena, const char *mirror, c
                  "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5");
 }
 
-bool git_run(const struct git_call *call, int64_t timeout_ms, const atomic_bool *stop,
+bool git_run(struct git_call *call, int64_t timeout_ms, const atomic_bool *stop,
              struct child_result *result, struct store_error *error)
 {
+    snprintf(call->seconds, sizeof call->seconds, "%lld",
+             (long long)(timeout_ms / 1000 + GRACE_SECONDS));
     struct child child = {.arguments = call->words,
                           .environment = call->environment,
                           .timeout_ms = timeout_ms,

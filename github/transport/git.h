@@ -8,9 +8,10 @@
 #include "github/transport/child.h"
 #include "validator/arena.h"
 
-enum { GIT_WORDS = 48 };
+enum { GIT_WORDS = 56, GIT_SECONDS = 32 };
 
 struct git_call {
+    char seconds[GIT_SECONDS];
     const char *words[GIT_WORDS]; /* arguments, NULL-terminated */
     const char *environment[GIT_WORDS];
     size_t word_count, variable_count;
@@ -21,8 +22,8 @@ void git_begin(struct git_call *call, struct arena *arena, const char *mirror, c
 void git_word(struct git_call *call, const char *word);
 /* Adds NAME=VALUE; VALUE NULL: that of our own environment, if it is there. */
 void git_variable(struct git_call *call, struct arena *arena, const char *name, const char *value);
-/* Runs it. */
-bool git_run(const struct git_call *call, int64_t timeout_ms, const atomic_bool *stop,
+/* Runs it, under `timeout`, which ends it also when we are killed before its time is up. */
+bool git_run(struct git_call *call, int64_t timeout_ms, const atomic_bool *stop,
              struct child_result *result, struct store_error *error);
 
 #endif

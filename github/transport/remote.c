@@ -9,7 +9,7 @@
 #include "github/transport/git.h"
 #include "validator/arena.h"
 
-enum { FETCH_TIMES = 10, BRANCHES_MOST = 10000, SECRET_FORMS = 2 };
+enum { FETCH_TIMES = 10, LINES_MOST = 1000, SECRET_FORMS = 2 };
 
 struct remote {
     struct arena arena; /* of the texts below */
@@ -33,6 +33,9 @@ static const struct saying {
     {{"Could not resolve host", NULL}, REMOTE_AWAY, "its host name cannot be resolved"},
     {{"redirect", NULL}, REMOTE_ABSENT, "it has moved: set store to its new address"},
     {{"error: 301", NULL}, REMOTE_ABSENT, "it has moved: set store to its new address"},
+    {{"error: 302", NULL}, REMOTE_ABSENT, "it has moved: set store to its new address"},
+    {{"error: 307", NULL}, REMOTE_ABSENT, "it has moved: set store to its new address"},
+    {{"error: 308", NULL}, REMOTE_ABSENT, "it has moved: set store to its new address"},
     {{"Authentication failed", NULL},
      REMOTE_REFUSED,
      "the token is wrong or has expired: set BENCH_GITHUB_TOKEN to one that may push"},
@@ -84,7 +87,10 @@ static const struct {
     {"failed to report status", REMOTE_AWAY},
     {"protected branch", REMOTE_BRANCH},
     {"branch is currently checked out", REMOTE_BRANCH},
-    {"remote rejected", REMOTE_DECLINED},
+    /* What was pushed is not taken. Another rejection (an error of the host) is tried again. */
+    {"declined", REMOTE_DECLINED},
+    {"violat", REMOTE_DECLINED},
+    {"too large", REMOTE_DECLINED},
 };
 
 static char *copy_text(struct remote *remote, const char *text)
@@ -218,7 +224,7 @@ static void mask(struct buffer *text, const char *secret)
 
 /* Runs CALL; true when git ended well. Otherwise, and when it did not get that far, ANSWER says why;
  * RESULT is the caller's in either case. */
-static bool run(const struct remote *remote, const struct git_call *call, int times,
+static bool run(const struct remote *remote, struct git_call *call, int times,
                 struct child_result *result, struct remote_answer *answer)
 {
     struct store_error error = {""};
@@ -273,32 +279,46 @@ static void read_line(const char *line, size_t size, const char *branch,
     if (before != GIT_OID_HEXSZ)
         return;
     answer->empty = false;
-    const char *wanted = *branch ? branch : answer->head;
+    const char *wanted = *branch ? branch : "HEAD";
     if (after == strlen(wanted) && !memcmp(name, wanted, after))
         (void)git_oid_fromstrn(&answer->tip, line, GIT_OID_HEXSZ);
 }
 
-void remote_look(struct remote *remote, const char *branch, struct remote_answer *answer)
+/* Asks for the references that match the two patterns; the second may be "". */
+static bool list_references(struct remote *remote, const char *first, const char *second,
+                            struct child_result *result, struct remote_answer *answer)
 {
     struct arena arena ARENA_SCOPE = {0};
     struct git_call call;
-    struct child_result result CHILD_RESULT_SCOPE = {0};
     begin(remote, &call, &arena);
     git_word(&call, "ls-remote");
     git_word(&call, "--symref");
     git_word(&call, "--");
     git_word(&call, remote->url);
-    git_word(&call, "HEAD");
-    git_word(&call, "refs/heads/*");
-    if (!run(remote, &call, 1, &result, answer))
+    git_word(&call, first);
+    if (*second)
+        git_word(&call, second);
+    return run(remote, &call, 1, result, answer);
+}
+
+void remote_look(struct remote *remote, const char *branch, struct remote_answer *answer)
+{
+    struct child_result result CHILD_RESULT_SCOPE = {0}, all CHILD_RESULT_SCOPE = {0};
+    if (!list_references(remote, "HEAD", branch, &result, answer))
         return;
     answer->empty = true;
     const char *text = buffer_string(&result.out), *end = text + result.out.size;
-    for (int i = 0; text < end && i < BRANCHES_MOST; i++) {
+    for (int i = 0; text < end && i < LINES_MOST; i++) {
         size_t size = strcspn(text, "\n");
         read_line(text, size, branch, answer);
         text += size + 1;
     }
+    if (!answer->empty)
+        return;
+    /* Neither is there. Is anything? There may be thousands; the first will do. */
+    buffer_free(&answer->text);
+    if (list_references(remote, "refs/heads/*", "", &all, answer))
+        answer->empty = all.out.size == 0;
 }
 
 void remote_fetch(struct remote *remote, const char *branch, struct remote_answer *answer)
