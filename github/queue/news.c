@@ -140,9 +140,9 @@ static void looked(struct sync *sync, struct remote_answer *answer)
         report(sync, answer);
         return;
     }
-    problems_clear(sync->problems, PROBLEM_REMOTE);
-    sync_recover(sync);
     if (!sync->mirror.open) {
+        problems_clear(sync->problems, PROBLEM_REMOTE);
+        sync_recover(sync);
         meet(sync, answer);
         return;
     }
@@ -160,8 +160,11 @@ static void looked(struct sync *sync, struct remote_answer *answer)
             "the remote's HEAD points to a branch that does not exist: clones of it check out "
             "nothing. Make ours its default branch (git symbolic-ref HEAD %s)",
             sync->mirror.repository->branch);
-    if (!git_oid_equal(&answer->tip, &sync->mirror.landed.tip))
-        sync->fetch = true;
+    sync->fetch = !git_oid_equal(&answer->tip, &sync->mirror.landed.tip);
+    if (sync->fetch) /* whether all is well shows then */
+        return;
+    problems_clear(sync->problems, PROBLEM_REMOTE);
+    sync_recover(sync);
 }
 
 /* Whether what was fetched is what the remote had before we last saw it move, and that was just now: a

@@ -88,10 +88,14 @@ void pace_ended(struct pace *pace, int64_t now_ms, bool more)
     int64_t took = now_ms - pace->starts[(pace->pushes - 1) % PACE_BUDGET_MOST];
     pace->push_ms = pace->push_ms ? (3 * pace->push_ms + took) / 4 : took;
     pace->ended_ms = now_ms;
-    pace->failures = 0;
-    pace->retry_ms = 0;
     if (more)
         pace_grew(pace, now_ms);
+}
+
+void pace_recovered(struct pace *pace)
+{
+    pace->failures = 0;
+    pace->retry_ms = 0;
 }
 
 void pace_failed(struct pace *pace, int64_t now_ms, double random)

@@ -39,10 +39,12 @@ void pace_grew(struct pace *pace, int64_t now_ms);
 int64_t pace_next(const struct pace *pace, int64_t now_ms);
 /* A push starts with all that waits. */
 void pace_started(struct pace *pace, int64_t now_ms);
-/* It has ended well, and MORE waits already. */
+/* It has ended, and MORE waits already. */
 void pace_ended(struct pace *pace, int64_t now_ms, bool more);
-/* It has not, or something else failed at the remote: the next try waits, longer each time, with
- * RANDOM (0 to 1) of jitter. */
+/* Something was brought forward at the remote: failures are over. */
+void pace_recovered(struct pace *pace);
+/* Something failed at the remote: the next try waits, longer each time, with RANDOM (0 to 1) of
+ * jitter. */
 void pace_failed(struct pace *pace, int64_t now_ms, double random);
 
 #endif

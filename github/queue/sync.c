@@ -64,7 +64,7 @@ void sync_fail(struct sync *sync)
 void sync_recover(struct sync *sync)
 {
     sync->failing_since = 0;
-    sync->pace.failures = 0;
+    pace_recovered(&sync->pace);
     sync->look_ms = sync_now() + sync->poll_ms;
 }
 

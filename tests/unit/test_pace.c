@@ -125,6 +125,7 @@ START_TEST(pace__failures_wait_longer_each_time_and_ten_seconds_at_most)
     ck_assert_int_eq(pace_next(&pace, 1000) - 1000, PACE_BACKOFF_MOST_MS / 2);
     pace_started(&pace, 20000);
     pace_ended(&pace, 21000, true);
+    pace_recovered(&pace);
     ck_assert_int_lt(pace_next(&pace, 21000), 22000);
 }
 END_TEST
