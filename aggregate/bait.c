@@ -132,9 +132,12 @@ static unsigned letter_of(char byte)
     return 0;
 }
 
-static size_t run_of(const char *at, const char *end, unsigned letters)
+/* Counted no further than MOST: a text of beginnings alone would be counted to its end from each. */
+static size_t run_of(const char *at, const char *end, unsigned letters, size_t most)
 {
     const char *begin = at;
+    if ((size_t)(end - at) > most)
+        end = at + most;
     while (at < end && letter_of(*at) & letters)
         at++;
     return (size_t)(at - begin);
@@ -175,10 +178,15 @@ static enum bait_level judge_row(const struct row *row, const char *begin, const
         !left_fits(row->left, begin, at))
         return BAIT_NONE;
     const char *behind = at + size;
-    size_t run = run_of(behind, end, row->letters);
+    size_t run = run_of(behind, end, row->letters, row->most + 1);
     if (run >= row->least && run <= row->most)
         return is_example(behind, run) ? BAIT_SUSPECT : BAIT_REFUSED;
     return run >= SUSPECT_LEAST ? BAIT_SUSPECT : BAIT_NONE;
+}
+
+static bool is_of_header(char byte)
+{
+    return byte == '-' || byte == ' ' || (byte >= 'A' && byte <= 'Z');
 }
 
 /* "-----BEGIN ... PRIVATE KEY" and, behind its line, enough of a key. Text that speaks of keys has the
@@ -195,11 +203,13 @@ static enum bait_level judge_pem(const char *at, const char *end)
     if (!found)
         return BAIT_NONE;
     at = found + sizeof label - 1;
-    while (at < end && (*at == '-' || *at == ' ' || (*at >= 'A' && *at <= 'Z')))
-        at++; /* "-----", " BLOCK-----" */
-    while (end - at >= 2 && *at == '\\' && strchr("nrt", at[1]))
+    /* "-----", " BLOCK-----", and the ends of lines. No further: a text of such beginnings alone would be
+     * looked through once for each of them. */
+    for (int i = 0; i < PEM_LABEL_MOST && at < end && is_of_header(*at); i++)
+        at++;
+    for (int i = 0; i < PEM_LABEL_MOST && end - at >= 2 && *at == '\\' && strchr("nrt", at[1]); i++)
         at += 2;
-    return run_of(at, end, BASE64) >= PEM_BODY_LEAST ? BAIT_REFUSED : BAIT_SUSPECT;
+    return run_of(at, end, BASE64, PEM_BODY_LEAST) >= PEM_BODY_LEAST ? BAIT_REFUSED : BAIT_SUSPECT;
 }
 
 /* Two bytes as a number. */

@@ -192,7 +192,8 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
 {
     struct store_error error = {""};
     git_oid tip;
-    sync->fetch = false; /* when it failed, a look comes first: the branch may be gone */
+    sync->fetch = false;
+    sync->look_first = answer->outcome != REMOTE_FINE;
     if (answer->outcome != REMOTE_FINE) {
         *sync->turn = '\0';
         report(sync, answer);

@@ -181,6 +181,13 @@ static int64_t dispatch(struct sync *sync)
     }
     if (sync->fetch)
         return sync->pace.retry_ms;
+    if (sync->look_first && now < sync->pace.retry_ms)
+        return sync->pace.retry_ms;
+    if (sync->look_first) {
+        sync->look_first = false;
+        send(sync, ERRAND_LOOK);
+        return INT64_MAX;
+    }
     int64_t next = INT64_MAX;
     if (!sync->mirror.queue.count)
         trial_end(&sync->trial);

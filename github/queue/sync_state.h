@@ -25,6 +25,7 @@ struct sync {
     int64_t failing_since; /* 0: it is not */
     int64_t look_ms;       /* when to look at the remote next */
     bool fetch;            /* it is not where we thought: fetch next */
+    bool look_first;       /* a fetch failed: its branch may be gone, which only a look can tell */
     int64_t landed_ms;     /* when the remote was last seen to move */
     int64_t poll_ms;
     bool read_only, shared;

@@ -297,8 +297,9 @@ void writer_stop(struct writer *writer)
 bool writer_queue(struct writer *writer, struct pending *pending)
 {
     pthread_mutex_lock(&writer->mutex);
-    size_t queued = writer->sync ? sync_queued(writer->sync) : 0;
-    bool fits = writer->count + writer->in_hand + queued < writer->limit && !writer->stopping;
+    /* Beside a remote what has been committed waits as well. */
+    size_t queued = writer->sync ? writer->in_hand + sync_queued(writer->sync) : 0;
+    bool fits = writer->count + queued < writer->limit && !writer->stopping;
     if (fits) {
         *writer->last = pending;
         writer->last = &pending->next;

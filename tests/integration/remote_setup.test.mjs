@@ -129,14 +129,37 @@ test('a default branch that is renamed while the service runs', { timeout: 120_0
   remote.git('branch', '-m', 'main', 'trunk');
   remote.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
   const runs = await sealedRuns(service, 'renamed', 3);
-  assertAll(await postAll(service, runs), 202);
-  told(t, await service.unready('remote-branch:'), /main/);
-  assert.equal(remote.tip('main'), null, 'the old name is not pushed again');
-  remote.git('branch', '-m', 'trunk', 'main');
-  remote.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+  await postAll(service, runs);
   await service.settled(runs);
+  assert.match(service.log, /refs\/heads\/main is gone from the remote.*refs\/heads\/trunk/, 'it is told');
+  assert.match(service.log, /goes on as refs\/heads\/trunk: it is followed/);
+  assert.equal(remote.tip('main'), null, 'the old name is not pushed again');
+  remote.branch = 'trunk';
   await checkDataset(remote, ids([...first, ...runs]));
+  await service.restart();
+  await service.ready();
+  assertInStep(service);
   await service.checkSecrets();
+});
+
+test('a default branch in the place of ours that does not go on with it is not followed', { timeout: 120_000 }, async (t) => {
+  const remote = await startRemote(t);
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  await service.ready();
+  const [first, second] = await sealedRuns(service, 'other', 2);
+  await postAll(service, [first]);
+  await service.settled([first]);
+  const before = remote.tip();
+  remote.git('update-ref', 'refs/heads/other', remote.git('commit-tree', EMPTY_TREE, '-m', 'another').trim());
+  remote.git('symbolic-ref', 'HEAD', 'refs/heads/other');
+  remote.git('update-ref', '-d', 'refs/heads/main');
+  told(t, await service.unready('remote-branch:'), /main/);
+  assertAll(await postAll(service, [second]), 202);
+  assert.equal(remote.tip('main'), null);
+  remote.git('update-ref', 'refs/heads/main', before);
+  remote.git('symbolic-ref', 'HEAD', 'refs/heads/main');
+  await service.settled([second]);
+  await checkDataset(remote, ids([first, second]));
 });
 
 test('a repository that does not exist', async (t) => {
