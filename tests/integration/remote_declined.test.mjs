@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { startFileRemote, startRemote } from '../support/remote.mjs';
-import { assertAll, checkDataset, describePushes, describeTimes, parked, postAll, sealedRuns, smallRun,
+import { assertAll, checkDataset, describePushes, describeTimes, land, parked, postAll, sealedRuns, smallRun,
   startRemoteService } from '../support/remote_service.mjs';
 import { makeRun, seal } from '../support/run.mjs';
 import { SecretWatch } from '../support/secrets.mjs';
@@ -136,7 +136,7 @@ test('a hook that declines everything: runs wait, readiness is red, nothing is l
   const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
   await service.ready();
   const first = await sealedRuns(service, 'fine', 3);
-  assertAll(await postAll(service, first), 200);
+  await land(service, first);
   remote.hook('pre-receive', 'echo "GH006: Protected branch update failed" >&2; exit 1');
   const runs = await sealedRuns(service, 'protected', 20);
   assertAll(await postAll(service, runs), 202);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 import { startFileRemote, startRemote } from '../support/remote.mjs';
-import { assertAll, assertClientOrder, assertInStep, checkDataset, describePushes, FULL, postAll, receiptKey, sealedRuns,
-  startRemoteService, verifyReceipt } from '../support/remote_service.mjs';
+import { assertAll, assertClientOrder, assertInStep, checkDataset, describePushes, FULL, land, postAll, receiptKey,
+  sealedRuns, startRemoteService, verifyReceipt } from '../support/remote_service.mjs';
 import { sleep } from '../support/service.mjs';
 
 const RUNS = FULL ? 300 : 80;
@@ -142,7 +142,7 @@ test('a remote folder that has vanished is down, not empty', async (t) => {
   const remote = startFileRemote(t);
   const service = await startWithReceipts(t, remote);
   const runs = await sealedRuns(service, 'vanished', 30);
-  assertAll(await postAll(service, runs.slice(0, 10)), 200);
+  await land(service, runs.slice(0, 10));
   remote.vanish();
   const results = await postAll(service, runs.slice(10));
   assertAll(results, 202);
@@ -171,7 +171,7 @@ test('a lost state directory comes back from the remote, and is told', { timeout
   const remote = await startRemote(t);
   const service = await startWithReceipts(t, remote);
   const runs = await sealedRuns(service, 'restored', 10);
-  assertAll(await postAll(service, runs), 200);
+  await land(service, runs);
   await service.stop();
   rmSync(service.state, { recursive: true });
   await remote.down();
@@ -188,7 +188,7 @@ test('a lost state directory comes back from the remote, and is told', { timeout
   assert.equal(again.status, 409);
   assert.equal(again.body.same, true);
   const more = await sealedRuns(service, 'afterwards', 3);
-  assertAll(await postAll(service, more), 200);
+  await land(service, more);
   await checkDataset(remote, ids([...runs, ...more]));
   await service.checkSecrets();
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { makeArchive } from '../support/archive.mjs';
 import { makeAuthority } from '../support/certificates.mjs';
 import { startFileRemote, startRemote } from '../support/remote.mjs';
-import { assertAll, assertInStep, checkDataset, postAll, refusal, sealedRuns, startRemoteService,
+import { assertAll, assertInStep, checkDataset, land, postAll, refusal, sealedRuns, startRemoteService,
   until } from '../support/remote_service.mjs';
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'; // git knows it without having it
@@ -56,7 +56,7 @@ for (const [what, close, open] of [
     const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
     await service.ready();
     const first = await sealedRuns(service, 'first', 2);
-    assertAll(await postAll(service, first), 200);
+    await land(service, first);
     close(remote);
     const runs = await sealedRuns(service, 'queued', 5);
     assertAll(await postAll(service, runs), 202);
@@ -125,7 +125,7 @@ test('a default branch that is renamed while the service runs', { timeout: 120_0
   const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
   await service.ready();
   const first = await sealedRuns(service, 'first', 2);
-  assertAll(await postAll(service, first), 200);
+  await land(service, first);
   remote.git('branch', '-m', 'main', 'trunk');
   remote.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
   const runs = await sealedRuns(service, 'renamed', 3);
@@ -177,9 +177,9 @@ test('a history that was rewritten is not overwritten, and is told', { timeout: 
   const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
   await service.ready();
   const [kept, lost] = await sealedRuns(service, 'rewritten', 2);
-  assertAll(await postAll(service, [kept], { clients: 1 }), 200);
+  await land(service, [kept]);
   const tip = remote.tip();
-  assertAll(await postAll(service, [lost], { clients: 1 }), 200);
+  await land(service, [lost]);
   remote.git('update-ref', 'refs/heads/main', tip); // forced back by a maintainer
   await until(() => service.mirror('rev-parse', 'refs/benchledger/remote').trim() === tip,
     { ms: 60_000, what: 'it is seen', why: () => service.recently() }); // not a stale read any more

@@ -38,7 +38,7 @@ test(`${RUNS} submissions of 70 KB from ${CLIENTS} clients, 300 ms from the remo
 
 test('an idle store pushes at once, and a full budget delays without refusing', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { pushes_per_minute: 5, submit_wait_ms: 1000 } });
+  const service = await startRemoteService(t, remote, { config: { pushes_per_minute: 5, submit_wait_ms: 2000 } });
   await service.ready();
   const before = remote.pushes().length;
   const runs = await sealedRuns(service, 'budget', 12);

@@ -202,6 +202,15 @@ export function assertAll(results, status) {
     assert.equal(found, status, `${run.runId}: ${error ?? JSON.stringify(body)}`);
 }
 
+/** Posts the sealed RUNS and waits until all are published, whether the answer came in time or not (200 or 202). */
+export async function land(service, runs, options) {
+  const results = await postAll(service, runs, options);
+  for (const { run, status, body, error } of results)
+    assert.ok(status === 200 || status === 202, `${run.runId}: ${error ?? JSON.stringify(body)}`);
+  await service.settled(runs);
+  return results;
+}
+
 /** The value below which the share P of NUMBERS lies. */
 export function quantile(numbers, p) {
   const ordered = [...numbers].sort((a, b) => a - b);
