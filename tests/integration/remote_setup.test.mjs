@@ -8,7 +8,6 @@ import { startFileRemote, startRemote } from '../support/remote.mjs';
 import { assertAll, assertInStep, checkDataset, land, postAll, refusal, sealedRuns, startRemoteService,
   until } from '../support/remote_service.mjs';
 
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'; // git knows it without having it
 const ids = (runs) => runs.map(({ runId }) => runId);
 const told = (t, reasons, pattern) => {
   t.diagnostic(reasons.join(' / '));
@@ -150,7 +149,7 @@ test('a default branch in the place of ours that does not go on with it is not f
   await postAll(service, [first]);
   await service.settled([first]);
   const before = remote.tip();
-  remote.git('update-ref', 'refs/heads/other', remote.git('commit-tree', EMPTY_TREE, '-m', 'another').trim());
+  remote.git('update-ref', 'refs/heads/other', remote.git('commit-tree', 'main^{tree}', '-m', 'another').trim());
   remote.git('symbolic-ref', 'HEAD', 'refs/heads/other');
   remote.git('update-ref', '-d', 'refs/heads/main');
   told(t, await service.unready('remote-branch:'), /main/);
@@ -200,7 +199,7 @@ test('another repository in the place of ours is not filled with our runs', { ti
   await postAll(service, [landed]);
   await service.settled([landed]);
   const before = remote.tip();
-  const other = remote.git('commit-tree', EMPTY_TREE, '-m', 'another').trim();
+  const other = remote.git('commit-tree', 'main^{tree}', '-m', 'another').trim();
   remote.git('update-ref', 'refs/heads/main', other);
   await service.unready('remote-unreadable:');
   assertAll(await postAll(service, [queued]), 202);

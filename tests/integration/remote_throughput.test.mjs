@@ -26,7 +26,7 @@ test(`${RUNS} submissions of 70 KB from ${CLIENTS} clients, 300 ms from the remo
   t.diagnostic(`bytes per push: ${pushes.map(({ bytes }) => bytes).join(' ')}`);
   assertAll(results, 200);
   assert.ok(pushes.length < MOST_PUSHES, `${pushes.length} pushes, below ${MOST_PUSHES}`);
-  assert.ok(quantile(results.map(({ ms }) => ms), 0.5) < 2500, describeTimes(results));
+  if (FULL) assert.ok(quantile(results.map(({ ms }) => ms), 0.5) < 2500, describeTimes(results));
   const events = await checkDataset(remote, runs.map(({ runId }) => runId));
   assertClientOrder(results, events);
   assertInStep(service);
