@@ -2,9 +2,10 @@
  * the other. Knows no network and no time; the writer's thread only, but for what says otherwise.
  *
  * The branch here is the remote's tip and the queue; refs/benchledger/remote is that tip alone. When
- * the remote moves on, the branch is built again on what it has now, moved at once, and only then the
- * other reference: a process that is killed in between finds runs queued that the remote has, and
- * drops them when it looks. */
+ * the remote moves on, the branch is built again on what it has now; that is noted in
+ * refs/benchledger/next, then the branch is moved, then the other reference. A process that is killed
+ * in between finds by the note what the branch stands on, or runs queued that the remote has, and drops
+ * those when it looks. */
 #ifndef BENCHLEDGER_GITHUB_QUEUE_MIRROR_H
 #define BENCHLEDGER_GITHUB_QUEUE_MIRROR_H
 

@@ -164,6 +164,7 @@ static void looked(struct sync *sync, struct remote_answer *answer)
     if (sync->fetch) /* whether all is well shows then */
         return;
     problems_clear(sync->problems, PROBLEM_REMOTE);
+    problems_clear(sync->problems, PROBLEM_UNREADABLE); /* it was put back as we know it */
     sync_recover(sync);
 }
 

@@ -85,13 +85,6 @@ static void note(struct park *park, const struct change *change, enum run_status
     pthread_mutex_unlock(&park->mutex);
 }
 
-/* The only file beside the event, whatever folders it lies in. */
-static bool find_file(struct repository *repository, const git_oid *commit, const char *path,
-                      git_oid *blob, struct store_error *error)
-{
-    return repository_find(repository, commit, path, blob, error) == REPOSITORY_FOUND;
-}
-
 static char *string_of(struct arena *arena, const struct js_value *root, const char *name)
 {
     const struct js_value *value = js_get(root, name);
@@ -124,7 +117,7 @@ static bool read_parked(struct park *park, struct repository *repository, const 
         change.flags = buffer_string(&flags);
     }
     if (!change.run_id || !change.path || !change.digest ||
-        !find_file(repository, commit, change.path, &blob, error))
+        repository_find(repository, commit, change.path, &blob, error) != REPOSITORY_FOUND)
         return false;
     note(park, &change, status, &blob);
     return true;

@@ -202,6 +202,10 @@ test('another repository in the place of ours is not filled with our runs', { ti
   const other = remote.git('commit-tree', 'main^{tree}', '-m', 'another').trim();
   remote.git('update-ref', 'refs/heads/main', other);
   await service.unready('remote-unreadable:');
+  remote.git('update-ref', 'refs/heads/main', before);
+  await service.ready(); // it is back, and nothing had to be pushed to find out
+  remote.git('update-ref', 'refs/heads/main', other);
+  await service.unready('remote-unreadable:');
   assertAll(await postAll(service, [queued]), 202);
   assert.equal((await service.json('/api/bench/leaderboard')).body.runs, 1, 'the board shows what the dataset had');
   assert.equal(remote.tip(), other);
