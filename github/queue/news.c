@@ -189,6 +189,46 @@ static void contradict(struct sync *sync)
             "for a lock file beside the branch, or a rule that holds it");
 }
 
+/* Follows the remote to TIP, unless that is from the past, or of another repository. */
+static void adopt(struct sync *sync, const git_oid *tip)
+{
+    const git_oid *landed = &sync->mirror.landed.tip;
+    if (is_stale(sync, tip)) {
+        problems_set(
+            sync->problems, PROBLEM_REMOTE,
+            "remote-down: it shows what it was before the last push; a stale read ends within "
+            "half a minute, else it was set back and is followed");
+        sync_fail(sync);
+        return;
+    }
+    if (!git_oid_is_zero(landed) && !repository_related(sync->mirror.repository, landed, tip)) {
+        problems_set(
+            sync->problems, PROBLEM_UNREADABLE,
+            "the remote's branch has nothing in common with what it was: another "
+            "repository in its place is not filled with our runs. Bring the old one back, or "
+            "move the state directory away to begin with the new one");
+        sync_fail(sync);
+        return;
+    }
+    if (git_oid_equal(tip, landed) && sync->mirror.queue.count) {
+        contradict(sync);
+        return;
+    }
+    if (!git_oid_is_zero(landed) && !repository_descends(sync->mirror.repository, tip, landed))
+        sync_say(
+            sync, STORE_WARNING,
+            "the remote's branch was set back, or its history rewritten: it is followed, runs that "
+            "are no longer in it are gone");
+    if (!advance(sync, tip)) {
+        sync_fail(sync);
+        return;
+    }
+    problems_clear(sync->problems, PROBLEM_REMOTE);
+    sync_recover(sync);
+    if (sync->mirror.queue.count)
+        pace_grew(&sync->pace, sync_now());
+}
+
 static void fetched(struct sync *sync, struct remote_answer *answer)
 {
     struct store_error error = {""};
@@ -214,42 +254,7 @@ static void fetched(struct sync *sync, struct remote_answer *answer)
         begin(sync, sync->mirror.repository->branch, &tip);
         return;
     }
-    if (is_stale(sync, &tip)) {
-        problems_set(
-            sync->problems, PROBLEM_REMOTE,
-            "remote-down: it shows what it was before the last push; a stale read ends within "
-            "half a minute, else it was set back and is followed");
-        sync_fail(sync);
-        return;
-    }
-    if (!git_oid_is_zero(&sync->mirror.landed.tip) &&
-        !repository_related(sync->mirror.repository, &sync->mirror.landed.tip, &tip)) {
-        problems_set(
-            sync->problems, PROBLEM_UNREADABLE,
-            "the remote's branch has nothing in common with what it was: another "
-            "repository in its place is not filled with our runs. Bring the old one back, or "
-            "move the state directory away to begin with the new one");
-        sync_fail(sync);
-        return;
-    }
-    if (git_oid_equal(&tip, &sync->mirror.landed.tip) && sync->mirror.queue.count) {
-        contradict(sync);
-        return;
-    }
-    if (!git_oid_is_zero(&sync->mirror.landed.tip) &&
-        !repository_descends(sync->mirror.repository, &tip, &sync->mirror.landed.tip))
-        sync_say(
-            sync, STORE_WARNING,
-            "the remote's branch was set back, or its history rewritten: it is followed, runs that "
-            "are no longer in it are gone");
-    if (!advance(sync, &tip)) {
-        sync_fail(sync);
-        return;
-    }
-    problems_clear(sync->problems, PROBLEM_REMOTE);
-    sync_recover(sync);
-    if (sync->mirror.queue.count)
-        pace_grew(&sync->pace, sync_now());
+    adopt(sync, &tip);
 }
 
 /* What the host says stands in the log and nowhere else. */
