@@ -4,8 +4,9 @@
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config python3 git libmicrohttpd-dev libjansson-dev
-libgit2-dev libssl-dev zlib1g-dev libinih-dev libhiredis-dev"
-tests="check curl clang clang-format clang-tidy nginx fcgiwrap openssl redis-server"
+libgit2-dev libssl-dev zlib1g-dev libinih-dev libhiredis-dev
+clang lld wasi-libc libclang-rt-14-dev-wasm32"
+tests="check curl clang-format clang-tidy nginx fcgiwrap openssl redis-server chromium"
 
 wanted=$build
 for argument in "$@"; do
@@ -14,6 +15,7 @@ for argument in "$@"; do
         wanted="$wanted $tests"
         # Any Node from 18 on will do, wherever it comes from.
         command -v node >/dev/null 2>&1 || wanted="$wanted nodejs"
+        command -v npm >/dev/null 2>&1 || wanted="$wanted npm"
         ;;
     *)
         echo "Usage: $0 [--tests]" >&2

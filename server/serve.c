@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "server/api/assets.h"
 #include "server/api/boardview.h"
 #include "server/api/handover.h"
 #include "server/api/metrics.h"
@@ -215,6 +216,7 @@ static void fill(struct service *service)
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));
     service->openapi = openapi_make(config);
+    service->assets = assets_open();
     service->metrics = metrics_new();
     service->watchdog = watchdog_new(limits, &service->trusted, tick, service);
 }
@@ -236,6 +238,7 @@ static void empty(struct service *service)
     budget_free(service->budgets.quarantined);
     budget_free(service->budgets.bytes);
     content_unref(service->openapi);
+    assets_close(service->assets);
     metrics_free(service->metrics);
     address_list_free(&service->trusted);
 }

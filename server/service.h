@@ -14,6 +14,7 @@
 #include "server/shared/shared.h"
 #include "validator/validate.h"
 
+struct asset_room;
 struct boardview;
 struct content;
 struct handovers;
@@ -48,6 +49,7 @@ struct service {
     const struct receipt_key *receipts; /* NULL: none are given */
     struct ring_file receipt_file;      /* their public key, for the dataset */
     struct content *openapi;
+    struct asset_room *assets;
     struct metrics *metrics;
     int64_t token_expires;   /* days since 1970; 0: not said */
     int64_t reminded;        /* the day of the last reminder, see ready.h */

@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 
 deploy/install-deps.sh --tests
 # Meson leaves out what it cannot build or run: here that would be a suite that passes by being absent.
-for need in 'node --version' 'pkg-config --exists check'; do
+npm ci --prefix tests/browser --silent
+for need in 'node --version' 'pkg-config --exists check' 'chromium --version'; do
     $need >/dev/null || {
         echo "tests: $need fails" >&2
         exit 1

@@ -1,5 +1,6 @@
 #include "server/api/routes.h"
 
+#include "server/api/assets.h"
 #include "server/api/files.h"
 #include "server/api/handlers.h"
 #include "server/api/intake.h"
@@ -26,6 +27,11 @@ static const struct parameter board_query[] = {
 static const struct parameter status_query[] = {
     {"digest", "the digest submitted: asks about one's own submission where another owns the id",
      NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct parameter asset_query[] = {
+    {"v", "the version that is wanted: lets the answer be kept for good", NULL},
     {NULL, NULL, NULL},
 };
 
@@ -86,6 +92,10 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/quarantine/{year}/{month}/{file}", .handle = files_run,
      .cors = CORS_PUBLIC, .summary = "A quarantined run file", .success = FILE_SUCCESS,
      .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/assets/{asset}", .handle = assets_answer,
+     .cors = CORS_PUBLIC, .page = PAGE_ASSET, .summary = "A file that the pages are made with",
+     .type = "application/octet-stream", .success = "200 the file|304 not modified",
+     .query = asset_query, .errors = ERRORS(ERROR_NOT_FOUND)},
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
     {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,

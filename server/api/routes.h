@@ -20,13 +20,22 @@ enum cors {
     CORS_ORIGINS, /* those of allowed_origins */
 };
 
+/* What a browser may do with the answer (Content-Security-Policy and what belongs to it). */
+enum page {
+    PAGE_NONE,   /* data: it is not shown as a page, and nothing in it runs */
+    PAGE_PLAIN,  /* a page of ours with the assets of this service and nothing else */
+    PAGE_MODULE, /* the same, and it may compile the validator's WebAssembly */
+    PAGE_ASSET,  /* fetched by pages, ours and others' */
+};
+
 struct parameter {
     const char *name, *help;
     const char *values; /* NULL or the allowed ones, parted by | */
 };
 
 struct route {
-    /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment. */
+    /* Segments; {name} is one, {name:class} one of a class: year, month, day, file, segment, run,
+     * asset, family, version. */
     const char *path;
     void (*handle)(struct request *request, struct answer *answer);
     /* Before the body is read: false and *ANSWER when it is refused (spec 04: draining). May be
@@ -40,6 +49,7 @@ struct route {
     enum method method;            /* GET or POST; HEAD follows GET */
     enum cors cors;
     enum rate_class rate;
+    enum page page;
     bool body; /* takes a run file */
 };
 /* Read only; *COUNT rows. */

@@ -65,11 +65,30 @@ static bool is_run(const char *text, size_t size)
     return size > 0 && size <= 256;
 }
 
+/* NAME.EXTENSION */
+static bool is_asset(const char *text, size_t size)
+{
+    const char *dot = memchr(text, '.', size);
+    return dot && size <= 64 && plain_name(text, (size_t)(dot - text)) &&
+           plain_name(dot + 1, size - 1 - (size_t)(dot - text));
+}
+
+static bool is_family(const char *text, size_t size)
+{
+    return size <= 64 && plain_name(text, size);
+}
+
+static bool is_version(const char *text, size_t size)
+{
+    return size <= 6 && size > 0 && digits(text, size, size) && *text != '0';
+}
+
 static const struct {
     const char *name;
     bool (*fits)(const char *text, size_t size);
-} classes[] = {{"year", is_year}, {"month", is_month},     {"day", is_day},
-               {"file", is_file}, {"segment", is_segment}, {"run", is_run}};
+} classes[] = {{"year", is_year},   {"month", is_month},     {"day", is_day},
+               {"file", is_file},   {"segment", is_segment}, {"run", is_run},
+               {"asset", is_asset}, {"family", is_family},   {"version", is_version}};
 
 /* PATTERN is one segment `{name}` or `{name:class}`; the class is the name when it has none. */
 static bool class_fits(const char *pattern, size_t size, const char *text, size_t length)

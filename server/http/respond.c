@@ -168,6 +168,31 @@ static void add_content_headers(const struct request *request, struct MHD_Respon
         add_header(response, "Content-Encoding", "gzip");
 }
 
+/* Nothing but this service's own assets runs or is shown in its pages, nothing frames them, and what a form
+ * may reach is ours. Data is no page: if a browser shows it nevertheless, nothing in it runs. */
+#define POLICY_PAGE                                                              \
+    "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; " \
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; script-src 'self'"
+static const char *const policies[] = {
+    [PAGE_NONE] = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    [PAGE_PLAIN] = POLICY_PAGE,
+    [PAGE_MODULE] = POLICY_PAGE " 'wasm-unsafe-eval'; worker-src 'self'",
+    [PAGE_ASSET] =
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+static void add_policy(const struct request *request, struct MHD_Response *response)
+{
+    const struct route *route = request->match.route;
+    enum page page = route ? route->page : PAGE_NONE;
+    add_header(response, "Content-Security-Policy", policies[page]);
+    if (page != PAGE_PLAIN && page != PAGE_MODULE)
+        return;
+    add_header(response, "X-Frame-Options", "DENY"); /* for browsers without frame-ancestors */
+    add_header(response, "Referrer-Policy", "no-referrer");
+    add_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+}
+
 bool respond(struct request *request)
 {
     struct answer *answer = &request->answer;
@@ -179,6 +204,7 @@ bool respond(struct request *request)
         return false;
     add_header(response, "X-Request-Id", request->id);
     add_header(response, "X-Content-Type-Options", "nosniff");
+    add_policy(request, response);
     add_content_headers(request, response, status, gzip);
     add_vary(request, response);
     add_cors(request, response);

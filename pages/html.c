@@ -1,0 +1,155 @@
+#include "pages/html.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "validator/number.h"
+
+struct html_value html_text(const char *text)
+{
+    return html_slice((struct text){text, text ? strlen(text) : 0}, HTML_TEXT_MOST);
+}
+
+struct html_value html_string(const struct js_value *string)
+{
+    return html_slice(text_of(string), HTML_NAME_MOST);
+}
+
+struct html_value html_slice(struct text text, size_t most)
+{
+    return (struct html_value){.kind = HTML_SLICE, .text = text, .most = most};
+}
+
+struct html_value html_number(double number)
+{
+    return (struct html_value){.kind = HTML_NUMBER, .number = number};
+}
+
+struct html_value html_rounded(double number)
+{
+    return (struct html_value){.kind = HTML_ROUNDED, .number = number};
+}
+
+struct html_value html_raw(const struct buffer *markup)
+{
+    return (struct html_value){.kind = HTML_RAW, .text = {markup->data, markup->size}};
+}
+
+struct html_value html_markup(const char *markup)
+{
+    return (struct html_value){.kind = HTML_RAW, .text = {markup, strlen(markup)}};
+}
+
+struct html_value html_query(struct text text)
+{
+    return (struct html_value){.kind = HTML_QUERY, .text = text};
+}
+
+static void put_code(struct buffer *out, uint32_t code)
+{
+    switch (code) {
+    case '&':
+        buffer_text(out, "&amp;");
+        return;
+    case '<':
+        buffer_text(out, "&lt;");
+        return;
+    case '>':
+        buffer_text(out, "&gt;");
+        return;
+    case '"':
+        buffer_text(out, "&quot;");
+        return;
+    case '\'':
+        buffer_text(out, "&#39;");
+        return;
+    case '\n':
+    case '\t':
+        buffer_byte(out, (char)code);
+        return;
+    default:
+        break;
+    }
+    if (code >= 0xD800 && code <= 0xDFFF)
+        buffer_text(out, "\xEF\xBF\xBD");
+    else if (text_is_control(code))
+        buffer_format(out, "\\u%04x", code);
+    else
+        text_put(out, code);
+}
+
+static void put_slice(struct buffer *out, struct text text, size_t most)
+{
+    const char *at = text.data, *end = text.data + text.size;
+    for (size_t i = 0; i < most && at < end; i++)
+        put_code(out, text_next(&at, end));
+    if (at < end)
+        buffer_text(out, "\xE2\x80\xA6"); /* an ellipsis */
+}
+
+static void put_number(struct buffer *out, double number)
+{
+    if (isfinite(number))
+        out->size += number_print(number, buffer_reserve(out, NUMBER_PRINT_MAX));
+    else
+        buffer_text(out, "\xE2\x80\x93"); /* an en dash */
+}
+
+/* Four significant digits, and never fewer than all of the integer part. */
+static double round_for_reading(double number)
+{
+    double size = fabs(number);
+    if (!isfinite(number) || size >= 1e15 || size == 0)
+        return number;
+    int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 4;
+    double scale = pow(10, decimals), rounded = floor(size * scale + 0.5) / scale;
+    return number < 0 ? -rounded : rounded;
+}
+
+static void put_query(struct buffer *out, struct text text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (c && strchr(plain, c))
+            buffer_byte(out, c);
+        else
+            buffer_format(out, "%%%02X", (unsigned char)c);
+    }
+}
+
+static void put_value(struct buffer *out, const struct html_value *value)
+{
+    switch (value->kind) {
+    case HTML_SLICE:
+        put_slice(out, value->text, value->most);
+        return;
+    case HTML_NUMBER:
+        put_number(out, value->number);
+        return;
+    case HTML_ROUNDED:
+        put_number(out, round_for_reading(value->number));
+        return;
+    case HTML_RAW:
+        buffer_add(out, value->text.data, value->text.size);
+        return;
+    case HTML_QUERY:
+        put_query(out, value->text);
+        return;
+    }
+}
+
+void html_fill(struct buffer *out, const char *form, const struct html_value *values, size_t count)
+{
+    size_t used = 0;
+    for (const char *at = strstr(form, "{}"); at; at = strstr(form, "{}")) {
+        assert(used < count);
+        buffer_add(out, form, (size_t)(at - form));
+        put_value(out, &values[used++]);
+        form = at + 2;
+    }
+    assert(used == count);
+    buffer_text(out, form);
+}

@@ -1,0 +1,33 @@
+/* What the figures and marks on the pages mean: one table for headings, tool tips, formulas and the
+ * methodology, whose anchors every figure links to (spec 02, 03). Pure. */
+#ifndef BENCHLEDGER_PAGES_TERMS_H
+#define BENCHLEDGER_PAGES_TERMS_H
+
+#include <stddef.h>
+
+#include "validator/buffer.h"
+
+enum term_kind {
+    TERM_FIGURE,    /* measured or computed of one cell */
+    TERM_STATISTIC, /* of several values of a figure */
+    TERM_MARK,      /* a word or sign beside a figure */
+};
+
+struct term {
+    enum term_kind kind;
+    const char *key;     /* as in files and columns; the anchor */
+    const char *label;   /* of a heading */
+    const char *unit;    /* "" without */
+    int better;          /* of a figure: -1 less is better, 1 more is, 0 neither */
+    const char *meaning; /* a sentence or two */
+    const char *formula; /* NULL: none */
+};
+
+const struct term *terms(size_t *count);
+/* The term KEY, which must exist. */
+const struct term *term(const char *key);
+/* A link to the definition of KEY under the methodology of PROTOCOL (FAMILY/N), with its label. */
+struct text;
+void term_link(struct buffer *out, const char *key, struct text protocol);
+
+#endif
