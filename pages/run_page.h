@@ -1,0 +1,23 @@
+/* Everything about one run as markup: identity, verdict, environment, cells with their statistics
+ * and the pictures of their traces. The service puts it into the frame of /run/ID, the WebAssembly
+ * module into /check: there is one way to show a run. Pure. */
+#ifndef BENCHLEDGER_PAGES_RUN_PAGE_H
+#define BENCHLEDGER_PAGES_RUN_PAGE_H
+
+#include "validator/digest.h"
+#include "validator/validate.h"
+
+/* What the dataset knows of the run beside its file. Texts may be NULL. */
+struct run_place {
+    const char *status; /* published, quarantined, queued ... */
+    const char *path, *commit, *file_url;
+    const char *submitted_at, *origin; /* ISO; a sentence about how it came in */
+    unsigned long long revision;       /* seq of its last ledger event; 0: none */
+};
+
+/* A verdict of a file. PLACE is NULL for one that is only looked at. The markup goes between
+ * <main> and </main>, or into any element. */
+void run_page_write(struct buffer *out, const struct verdict *verdict, enum digest_status digest,
+                    const struct run_place *place);
+
+#endif
