@@ -15,15 +15,7 @@ struct js_writer answer_error_open(struct answer *answer, enum error error, cons
     answer->status = row->status;
     answer->error = row;
     answer->close = close;
-    struct js_writer writer = {.out = &answer->body};
-    js_write_begin(&writer, '{');
-    js_write_key(&writer, "ok");
-    js_write_bool(&writer, false);
-    js_write_key(&writer, "code");
-    js_write_text(&writer, row->code);
-    js_write_key(&writer, "message");
-    js_write_text(&writer, message ? message : row->message);
-    return writer;
+    return error_open(error, message, &answer->body);
 }
 
 struct js_writer answer_ok_open(struct answer *answer, unsigned status)

@@ -37,3 +37,26 @@ const struct error_row *error_row(enum error error)
 {
     return &rows[error];
 }
+
+enum error error_of_fault(enum candidate_fault fault)
+{
+    static const enum error errors[] = {[CANDIDATE_FINE] = ERROR_INTERNAL,
+                                        [CANDIDATE_NO_JSON] = ERROR_INVALID_JSON,
+                                        [CANDIDATE_DIGEST] = ERROR_DIGEST_MISMATCH,
+                                        [CANDIDATE_SHAPE] = ERROR_INVALID_SHAPE,
+                                        [CANDIDATE_SECRET] = ERROR_STORE_DECLINED};
+    return errors[fault];
+}
+
+struct js_writer error_open(enum error error, const char *message, struct buffer *out)
+{
+    struct js_writer writer = {.out = out};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "ok");
+    js_write_bool(&writer, false);
+    js_write_key(&writer, "code");
+    js_write_text(&writer, rows[error].code);
+    js_write_key(&writer, "message");
+    js_write_text(&writer, message ? message : rows[error].message);
+    return writer;
+}

@@ -2,6 +2,8 @@
 #ifndef BENCHLEDGER_SERVER_API_ERRORS_H
 #define BENCHLEDGER_SERVER_API_ERRORS_H
 
+#include "aggregate/candidate.h"
+
 enum error {
     ERROR_BAD_REQUEST,
     ERROR_INVALID_JSON,
@@ -31,5 +33,10 @@ struct error_row {
     const char *message; /* the usual text, may be replaced by a more precise one */
 };
 const struct error_row *error_row(enum error error);
+/* What a candidate's fault is called. */
+enum error error_of_fault(enum candidate_fault fault);
+/* {"ok":false,"code":...,"message":..., left open; MESSAGE NULL: the table's. It must be ours or be valid
+ * UTF-8. */
+struct js_writer error_open(enum error error, const char *message, struct buffer *out);
 
 #endif

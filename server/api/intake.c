@@ -4,19 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aggregate/bait.h"
-#include "aggregate/publication.h"
+#include "aggregate/candidate.h"
 #include "server/api/handover.h"
 #include "server/api/outcome.h"
 #include "server/api/runs.h"
 #include "server/clock.h"
 #include "server/http/waitroom.h"
 #include "server/limits/admission.h"
-#include "validator/digest.h"
 
-/* The intake takes no run from before the service (2026-01-01) or from the future (spec 03,
- * "Paths"). */
-static const double FIRST_CREATED_MS = 1767225600000.0, AHEAD_MS = 48.0 * 3600 * 1000;
 enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
 
 /* One submission between two steps: what the earlier steps found for the later ones. */
@@ -26,12 +21,8 @@ struct submission {
     struct answer *answer;
     int64_t now_ms;
     char at[32]; /* the same in ISO: when the run is accepted */
-    struct arena arena;
-    struct js_document document;
+    struct candidate candidate;
     char nonce_sha256[SHA256_HEX + 1];
-    struct digest_check digest;
-    struct verdict verdict;
-    struct publication publication;
     const char *run_id, *submitted_digest; /* in the arena */
     int64_t charged_ms;                    /* when the budgets were charged */
     struct shared_nonce shared_nonce;      /* with service->shared */
@@ -40,28 +31,26 @@ struct submission {
 
 static void submission_end(struct submission *submission)
 {
-    publication_free(&submission->publication);
-    arena_free(&submission->arena);
+    candidate_free(&submission->candidate);
 }
 #define SUBMISSION_SCOPE __attribute__((cleanup(submission_end)))
+
+/* Answers with what stopped the candidate. */
+static bool refuse(struct submission *submission)
+{
+    const struct candidate *candidate = &submission->candidate;
+    struct js_writer writer =
+        answer_error_open(submission->answer, error_of_fault(candidate->fault),
+                          *candidate->message ? candidate->message : NULL);
+    candidate_write_fault(candidate, &writer);
+    answer_end(&writer);
+    return false;
+}
 
 static bool step_parse(struct submission *submission)
 {
     const struct buffer *text = &submission->request->body.data;
-    struct js_error error;
-    if (js_read(&submission->arena, text->size ? text->data : "", text->size, &submission->document,
-                &error))
-        return true;
-    struct js_writer writer =
-        answer_error_open(submission->answer, ERROR_INVALID_JSON, error.message);
-    js_write_key(&writer, "line");
-    js_write_number(&writer, (double)error.line);
-    js_write_key(&writer, "column");
-    js_write_number(&writer, (double)error.column);
-    js_write_key(&writer, "offset");
-    js_write_number(&writer, (double)error.offset);
-    answer_end(&writer);
-    return false;
+    return candidate_parse(&submission->candidate, text->data, text->size) || refuse(submission);
 }
 
 static bool step_nonce(struct submission *submission)
@@ -71,7 +60,7 @@ static bool step_nonce(struct submission *submission)
         [NONCE_FUTURE] = "The nonce is from the future.",
         [NONCE_FOREIGN] = "The nonce was not issued by this service.",
     };
-    const struct js_value *nonce = js_get(&submission->document.root, "nonce");
+    const struct js_value *nonce = js_get(&submission->candidate.document.root, "nonce");
     if (!nonce || nonce->type != JS_STRING) {
         answer_error(submission->answer, ERROR_INVALID_NONCE,
                      "The run has no nonce. Fetch one from /api/bench/nonce.");
@@ -89,89 +78,41 @@ static bool step_nonce(struct submission *submission)
 
 static bool step_digest(struct submission *submission)
 {
-    if (submission->document.root.type != JS_OBJECT)
-        return true; /* the next step says what it is not */
-    submission->digest = digest_verify(&submission->document);
-    if (submission->digest.status == DIGEST_OK || submission->digest.status == DIGEST_LEGACY)
-        return true;
-    struct js_writer writer = answer_error_open(submission->answer, ERROR_DIGEST_MISMATCH,
-                                                submission->digest.status == DIGEST_MISSING
-                                                    ? "The run has no digest."
-                                                    : "The digest is not that of the run.");
-    js_write_key(&writer, "computed");
-    js_write_text(&writer, submission->digest.computed);
-    answer_end(&writer);
-    return false;
-}
-
-static bool refuse_shape(struct submission *submission, const struct shape_errors *errors)
-{
-    struct js_writer writer = answer_error_open(submission->answer, ERROR_INVALID_SHAPE, NULL);
-    js_write_key(&writer, "errors");
-    shape_errors_write(errors, &writer);
-    answer_end(&writer);
-    return false;
-}
-
-static bool refuse_one(struct submission *submission, const char *path, const char *message)
-{
-    struct shape_errors errors = {.count = 1, .items = {{path, message, strlen(path)}}};
-    return refuse_shape(submission, &errors);
+    return candidate_digest(&submission->candidate) || refuse(submission);
 }
 
 static bool step_judge(struct submission *submission)
 {
     const struct service *service = submission->service;
-    struct shape_errors errors = {0};
-    if (!validate(&submission->arena, &submission->document, &service->policy, service->answers,
-                  &submission->verdict, &errors))
-        return refuse_shape(submission, &errors);
-    double created = submission->verdict.identity->created_ms;
-    if (created > (double)submission->now_ms + AHEAD_MS)
-        return refuse_one(submission, "/createdAt", "is more than 48 hours in the future");
-    if (created < FIRST_CREATED_MS)
-        return refuse_one(submission, "/createdAt", "is before 2026-01-01");
-    return true;
+    return candidate_judge(&submission->candidate, &service->policy, service->answers,
+                           (double)submission->now_ms) ||
+           refuse(submission);
 }
 
 static bool step_publish(struct submission *submission)
 {
-    struct shape_errors errors;
-    if (!publish(&submission->arena, &submission->verdict, submission->digest.status,
-                 (double)submission->now_ms, &submission->publication, &errors))
-        return refuse_shape(submission, &errors);
-    if (submission->publication.entry.size > ENTRY_BYTES_MAX)
-        return refuse_one(submission, "", "makes an index entry of more than 256 KiB");
-    return true;
+    return candidate_publish(&submission->candidate, (double)submission->now_ms) ||
+           refuse(submission);
 }
 
-/* False when the published file holds what the dataset's host would decline. The answer names the kind
- * and never the text, which may be somebody's real secret. */
+/* False when the published file holds what the dataset's host would decline. */
 static bool look_for_bait(struct submission *submission)
 {
-    const struct publication *publication = &submission->publication;
-    struct bait bait = bait_find(publication->bytes.data, publication->bytes.size);
-    submission->suspect = bait.level == BAIT_SUSPECT;
-    if (bait.level != BAIT_REFUSED)
-        return true;
-    struct buffer message BUFFER_SCOPE = {0};
-    buffer_format(&message,
-                  "The run holds what looks like a secret (%s); the dataset's host refuses that.",
-                  bait.word);
-    outcome_declined(submission->answer, OUTCOME_SECRET_LIKE, publication->path,
-                     buffer_string(&message));
-    return false;
+    bool fine = candidate_bait(&submission->candidate);
+    submission->suspect = submission->candidate.bait.level == BAIT_SUSPECT;
+    return fine || refuse(submission);
 }
 
 static struct outcome *make_outcome(const struct submission *submission, const char *path)
 {
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
-    *outcome = (struct outcome){.flagged = submission->publication.flagged};
+    *outcome = (struct outcome){.flagged = submission->candidate.publication.flagged};
     snprintf(outcome->path, sizeof outcome->path, "%s", path);
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", submission->run_id);
     snprintf(outcome->submitted_digest, sizeof outcome->submitted_digest, "%s",
              submission->submitted_digest);
-    snprintf(outcome->digest, sizeof outcome->digest, "%s", submission->publication.digest);
+    snprintf(outcome->digest, sizeof outcome->digest, "%s",
+             submission->candidate.publication.digest);
     snprintf(outcome->at, sizeof outcome->at, "%s", submission->at);
     return outcome;
 }
@@ -249,7 +190,7 @@ static bool claim(struct submission *submission)
 {
     struct run_state state = {0};
     switch (store_claim(submission->service->store, submission->run_id,
-                        submission->publication.path, submission->submitted_digest,
+                        submission->candidate.publication.path, submission->submitted_digest,
                         submission->nonce_sha256, &state)) {
     case CLAIM_GRANTED:
         return true;
@@ -278,10 +219,11 @@ static bool claim(struct submission *submission)
 
 static bool step_claim(struct submission *submission)
 {
-    const struct js_value *id = submission->verdict.identity->run_id;
-    const struct js_value *digest = js_get(&submission->document.root, "digest");
-    submission->run_id = arena_copy(&submission->arena, id->text, id->size);
-    submission->submitted_digest = arena_copy(&submission->arena, digest->text, digest->size);
+    const struct js_value *id = submission->candidate.verdict.identity->run_id;
+    const struct js_value *digest = js_get(&submission->candidate.document.root, "digest");
+    submission->run_id = arena_copy(&submission->candidate.arena, id->text, id->size);
+    submission->submitted_digest =
+        arena_copy(&submission->candidate.arena, digest->text, digest->size);
     if (!reserve(submission))
         return false;
     if (claim(submission))
@@ -308,8 +250,9 @@ static bool step_budget(struct submission *submission)
 {
     int64_t retry_s = 0;
     submission->charged_ms = clock_monotonic_ms();
-    if (admission_charge(submission->service, submission->publication.flagged,
-                         submission->publication.bytes.size, submission->charged_ms, &retry_s))
+    if (admission_charge(submission->service, submission->candidate.publication.flagged,
+                         submission->candidate.publication.bytes.size, submission->charged_ms,
+                         &retry_s))
         return true;
     release(submission);
     answer_error_retry(submission->answer, ERROR_BUSY, NULL, retry_s);
@@ -319,11 +262,11 @@ static bool step_budget(struct submission *submission)
 static void commit(struct submission *submission)
 {
     struct request *request = submission->request;
-    const struct publication *publication = &submission->publication;
+    const struct publication *publication = &submission->candidate.publication;
     struct buffer codes BUFFER_SCOPE = {0}, judgement BUFFER_SCOPE = {0};
     struct js_writer writer = {.out = &codes};
-    verdict_write_codes(&submission->verdict, &writer);
-    runs_judgement(&submission->verdict, &judgement);
+    verdict_write_codes(&submission->candidate.verdict, &writer);
+    runs_judgement(&submission->candidate.verdict, &judgement);
     buffer_add(&request->outcome->judgement, judgement.data, judgement.size);
     const struct change change = {
         .run_id = submission->run_id,
@@ -336,7 +279,7 @@ static void commit(struct submission *submission)
         .at = submission->at,
         .digest = publication->digest,
         .submitted_digest = submission->submitted_digest,
-        .rules = submission->verdict.rules_version,
+        .rules = submission->candidate.verdict.rules_version,
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
         .suspect = submission->suspect,
@@ -353,42 +296,21 @@ static void commit(struct submission *submission)
  * before it returns. */
 static bool step_commit(struct submission *submission)
 {
-    if (sleep_on(submission, submission->publication.path, false)) {
+    if (sleep_on(submission, submission->candidate.publication.path, false)) {
         commit(submission);
         forget_body(submission->request);
         return true;
     }
     release(submission);
-    admission_refund(submission->service, submission->publication.flagged,
-                     submission->publication.bytes.size, submission->charged_ms);
+    admission_refund(submission->service, submission->candidate.publication.flagged,
+                     submission->candidate.publication.bytes.size, submission->charged_ms);
     return false;
 }
 
 static bool step_describe(struct submission *submission)
 {
-    const struct publication *publication = &submission->publication;
     struct js_writer writer = answer_ok_open(submission->answer, 200);
-    js_write_key(&writer, "flagged");
-    js_write_bool(&writer, publication->flagged);
-    js_write_key(&writer, "flags");
-    verdict_write_flags(&submission->verdict, &writer);
-    js_write_key(&writer, "summaries");
-    verdict_write_summaries(&submission->verdict, &writer);
-    js_write_key(&writer, "rulesVersion");
-    js_write_number(&writer, submission->verdict.rules_version);
-    js_write_key(&writer, "answersParsed");
-    js_write_bool(&writer, submission->verdict.answers_parsed);
-    js_write_key(&writer, "digest");
-    js_write_text(&writer, publication->digest);
-    js_write_key(&writer, "removed");
-    js_write_begin(&writer, '[');
-    for (size_t i = 0; i < publication->removed_count; i++)
-        js_write_text(&writer, publication->removed[i]);
-    js_write_end(&writer, ']');
-    js_write_key(&writer, "path");
-    js_write_text(&writer, publication->path);
-    js_write_key(&writer, "entry");
-    js_write_raw(&writer, publication->entry.data, publication->entry.size);
+    candidate_write_result(&submission->candidate, &writer);
     answer_end(&writer);
     return true;
 }

@@ -21,7 +21,6 @@ void outcome_answer(const struct request *request, struct answer *answer);
 void outcome_declined(struct answer *answer, const char *reason, const char *path,
                       const char *message);
 #define OUTCOME_BY_HOST "declined-by-host"
-#define OUTCOME_SECRET_LIKE "secret-like" /* refused here, before any commit */
 /* 409: the id is that of the run in STATE. */
 void outcome_duplicate(const struct service *service, struct answer *answer,
                        const struct run_state *state, const char *submitted_digest);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "aggregate/report.h"
 #include "server/command.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
@@ -20,85 +21,26 @@ static const struct manual manual = {
     .operands_most = INT_MAX,
 };
 
-/* What is found out about one file. */
-struct report {
-    struct offline_file file;
-    bool parsed, shaped;
-    struct digest_check digest;
-    struct shape_errors errors;
-    struct verdict verdict;
-    enum offline_exit exit;
-};
-
-static void examine(struct report *report, const char *name, const struct policy *policy,
-                    const struct answer_key *key)
-{
-    *report = (struct report){.digest.status = DIGEST_MISSING, .exit = OFFLINE_UNREADABLE};
-    report->parsed = offline_open(&report->file, name);
-    if (!report->parsed)
-        return;
-    if (report->file.document.root.type == JS_OBJECT)
-        report->digest = digest_verify(&report->file.document);
-    report->shaped = validate(&report->file.arena, &report->file.document, policy, key,
-                              &report->verdict, &report->errors);
-    bool digest = report->digest.status == DIGEST_OK || report->digest.status == DIGEST_LEGACY;
-    report->exit = !report->shaped || !digest ? OFFLINE_REFUSED
-                   : report->verdict.flagged  ? OFFLINE_QUARANTINED
-                                              : OFFLINE_OK;
-}
-
-static void write_empty(struct js_writer *writer)
-{
-    js_write_begin(writer, '[');
-    js_write_end(writer, ']');
-}
+/* The exit codes are the ends of a report. */
+static const enum offline_exit exits[] = {[REPORT_PUBLISHABLE] = OFFLINE_OK,
+                                          [REPORT_QUARANTINE] = OFFLINE_QUARANTINED,
+                                          [REPORT_REFUSED] = OFFLINE_REFUSED,
+                                          [REPORT_UNREADABLE] = OFFLINE_UNREADABLE};
 
 static void print_json(const struct report *report)
 {
     BUFFER_SCOPE struct buffer line = {0};
-    struct js_writer writer = {.out = &line};
-    js_write_begin(&writer, '{');
-    js_write_key(&writer, "file");
-    js_write_text(&writer, report->file.name);
-    js_write_key(&writer, "ok");
-    js_write_bool(&writer, report->exit == OFFLINE_OK);
-    if (!report->parsed) {
-        js_write_key(&writer, "error");
-        js_write_text(&writer, report->file.problem);
-    } else {
-        js_write_key(&writer, "digest");
-        js_write_text(&writer, digest_status_name(report->digest.status));
-        js_write_key(&writer, "shapeErrors");
-        shape_errors_write(&report->errors, &writer);
-        js_write_key(&writer, "flags");
-        if (report->shaped)
-            verdict_write_flags(&report->verdict, &writer);
-        else
-            write_empty(&writer);
-        js_write_key(&writer, "summaries");
-        if (report->shaped)
-            verdict_write_summaries(&report->verdict, &writer);
-        else
-            write_empty(&writer);
-        js_write_key(&writer, "rulesVersion");
-        js_write_number(&writer, RULES_VERSION);
-        if (report->shaped && !report->verdict.answers_parsed) {
-            js_write_key(&writer, "answersParsed");
-            js_write_bool(&writer, false);
-        }
-    }
-    js_write_end(&writer, '}');
-    buffer_byte(&line, '\n');
+    report_write(report, &line);
     fwrite(line.data, 1, line.size, stdout);
 }
 
 static void print_table(const struct report *report)
 {
     static const char *const words[] = {"publishable", "quarantine", "refused", "unreadable"};
-    printf("%-12s digest %-9s %s\n", words[report->exit],
-           report->parsed ? digest_status_name(report->digest.status) : "-", report->file.name);
-    if (!report->parsed) {
-        offline_complain(report->file.name, report->file.problem);
+    printf("%-12s digest %-9s %s\n", words[report->end],
+           report->problem ? "-" : digest_status_name(report->digest.status), report->name);
+    if (report->problem) {
+        offline_complain(report->name, report->problem);
         return;
     }
     BUFFER_SCOPE struct buffer lines = {0};
@@ -149,18 +91,23 @@ int check_command(int count, char **arguments)
     struct answer_key key;
     if (!no_key && !offline_key(&arena, key_path, &key))
         return OFFLINE_UNREADABLE;
-    struct policy policy = offline_policy(any_protocol);
+    struct policy policy = report_policy(any_protocol);
     int worst = OFFLINE_OK;
     struct report *report = arena_take(&arena, sizeof *report);
     for (int i = 0; i < files; i++) {
-        examine(report, arguments[i], &policy, no_key ? NULL : &key);
+        struct offline_file file;
+        if (offline_open(&file, arguments[i]))
+            report_judge(report, file.name, &file.arena, &file.document, &policy,
+                         no_key ? NULL : &key);
+        else
+            *report = report_unreadable(file.name, file.problem);
         if (json)
             print_json(report);
         else
             print_table(report);
-        if ((int)report->exit > worst)
-            worst = report->exit;
-        offline_close(&report->file);
+        if ((int)exits[report->end] > worst)
+            worst = exits[report->end];
+        offline_close(&file);
     }
     return fflush(stdout) == 0 ? worst : OFFLINE_UNREADABLE;
 }

@@ -25,7 +25,7 @@ static bool index_file(void *context, const char *path, const char *bytes, size_
     struct js_error error;
     struct shape_errors errors;
     struct verdict verdict;
-    struct policy policy = offline_policy(true);
+    struct policy policy = report_policy(true);
     (void)context;
     if (!js_read(&arena, bytes, size, &document, &error)) {
         snprintf(why->message, sizeof why->message, "is not JSON: %s (line %zu, column %zu)",

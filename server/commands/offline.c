@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "aggregate/report.h"
 #include "server/embedded.h"
 #include "server/file.h"
 #include "validator/text.h"
@@ -26,8 +27,7 @@ bool offline_open(struct offline_file *file, const char *name)
         return false;
     }
     if (!js_read(&file->arena, file->text.data, file->text.size, &file->document, &error)) {
-        snprintf(file->problem, sizeof file->problem, "is not JSON: %s (line %zu, column %zu)",
-                 error.message, error.line, error.column);
+        report_json_problem(&error, file->problem);
         return false;
     }
     return true;
@@ -98,10 +98,4 @@ bool offline_key(struct arena *arena, const char *path, struct answer_key *key)
         return true;
     offline_complain(path ? path : "the compiled-in answer key", problem);
     return false;
-}
-
-struct policy offline_policy(bool any_protocol)
-{
-    static const char *const submitted[] = {"localmode-bench/5", NULL};
-    return (struct policy){.protocols = any_protocol ? NULL : submitted};
 }

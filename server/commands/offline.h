@@ -2,8 +2,7 @@
 #ifndef BENCHLEDGER_SERVER_COMMANDS_OFFLINE_H
 #define BENCHLEDGER_SERVER_COMMANDS_OFFLINE_H
 
-#include "validator/digest.h"
-#include "validator/validate.h"
+#include "aggregate/report.h"
 
 enum offline_exit { OFFLINE_OK, OFFLINE_QUARANTINED, OFFLINE_REFUSED, OFFLINE_UNREADABLE };
 
@@ -13,7 +12,7 @@ struct offline_file {
     struct arena arena;
     struct buffer text;
     struct js_document document;
-    char problem[256]; /* why it cannot be read; empty when it can */
+    char problem[REPORT_PROBLEM_MAX]; /* why it cannot be read; empty when it can */
 };
 
 /* Reads and parses a file, "-" is standard input. False: see problem. */
@@ -32,7 +31,5 @@ int offline_output(const char *bytes, size_t size);
 /* The answer key at PATH, or the compiled-in one when PATH is NULL. False when it cannot be used (and that
  * was reported). The key lives in ARENA. */
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key);
-/* The protocols that a submission may carry, or every archived one. */
-struct policy offline_policy(bool any_protocol);
 
 #endif

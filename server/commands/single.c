@@ -98,7 +98,7 @@ static int print_entry(struct offline_file *file, const struct answer_key *key)
 {
     struct shape_errors errors;
     struct verdict verdict;
-    struct policy policy = offline_policy(true);
+    struct policy policy = report_policy(true);
     if (!validate(&file->arena, &file->document, &policy, key, &verdict, &errors)) {
         offline_complain_shape(file->name, &errors);
         return OFFLINE_REFUSED;
