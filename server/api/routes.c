@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 #include "server/api/intake.h"
 #include "server/api/metrics.h"
+#include "server/api/page_check.h"
 #include "server/api/ready.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
@@ -92,6 +93,19 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/quarantine/{year}/{month}/{file}", .handle = files_run,
      .cors = CORS_PUBLIC, .summary = "A quarantined run file", .success = FILE_SUCCESS,
      .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/check", .handle = page_check, .page = PAGE_MODULE,
+     .summary = "The page that checks run files in the browser", .type = "text/html",
+     .success = "200 the page|304 not modified"},
+    {.method = METHOD_GET, .path = "/client.js", .handle = page_check_client,
+     .cors = CORS_PUBLIC, .page = PAGE_ASSET, .summary = "The module that runners submit with",
+     .type = "text/javascript", .success = "200 an ES module|304 not modified"},
+    {.method = METHOD_GET, .path = "/assets/check_worker.js", .handle = page_check_worker,
+     .page = PAGE_MODULE, .summary = "What runs the validator beside the page of /check",
+     .type = "text/javascript", .success = "200 an ES module|304 not modified",
+     .query = asset_query},
+    {.method = METHOD_GET, .path = "/assets/example.html", .handle = page_check_example,
+     .page = PAGE_MODULE, .summary = "An example of a page that uses /client.js",
+     .type = "text/html", .success = "200 the page|304 not modified"},
     {.method = METHOD_GET, .path = "/assets/{asset}", .handle = assets_answer,
      .cors = CORS_PUBLIC, .page = PAGE_ASSET, .summary = "A file that the pages are made with",
      .type = "application/octet-stream", .success = "200 the file|304 not modified",

@@ -1,0 +1,322 @@
+// /check: judges run files in the browser and submits one when its button is pressed. Before that nothing leaves the
+// browser, unless it cannot run the validator: then the page says so and has a button for that, too.
+import { exportRun, LIMIT_BYTES, submit, validateRemotely } from '/client.js';
+
+const FILES_MOST = 20;
+const BYTES_MOST = 64 * 1024 * 1024; // beyond that a browser's memory is at stake
+const FIGURES = [
+  ['ttftMs', 'TTFT', 'ms'], ['decodeCharsPerSec', 'Decode', 'chars/s'], ['overallCharsPerSec', 'End to end', 'chars/s'],
+  ['singleLatencyMs', 'Embedding latency', 'ms'], ['batchTextsPerSec', 'Embedding rate', 'texts/s'],
+];
+
+const find = (id) => document.getElementById(`check-${id}`);
+const form = document.getElementById('check'), input = find('files'), results = find('results');
+
+/** An element; attributes that are undefined are left out, texts are texts. */
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') node.addEventListener(name, value);
+    else if (value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const say = (text) => { find('status').textContent = text; };
+const mark = (word, kind) => make('span', { class: `mark ${kind}` }, word);
+const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
+// Direction marks and controls in a text of the file must not play tricks here either.
+const plain = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+  (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const short = (text, most = 200) => (text.length > most ? `${plain(text.slice(0, most))}…` : plain(text));
+const number = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–');
+
+// Where files are judged.
+
+let worker = null, asked = 0;
+const waiting = new Map();
+
+function answer({ id, ...judged }) {
+  waiting.get(id)?.(judged);
+  waiting.delete(id);
+}
+
+function here(name, bytes) {
+  return new Promise((resolve) => {
+    asked += 1;
+    waiting.set(asked, resolve);
+    worker.postMessage({ id: asked, name, bytes: bytes.buffer });
+  });
+}
+
+async function there(bytes) {
+  const dryRun = await validateRemotely(bytes);
+  const { flags = [], summaries = [], errors = [] } = dryRun;
+  return { check: { flags, summaries, shapeErrors: errors }, dryRun, markup: null };
+}
+
+/** Resolves when the validator works here; fails when it never will. */
+function startWorker() {
+  return new Promise((resolve, reject) => {
+    if (typeof WebAssembly !== 'object' || !form.dataset.validator) throw new Error('no validator');
+    worker = new Worker(form.dataset.worker, { type: 'module' });
+    worker.addEventListener('error', (event) => {
+      reject(event);
+      for (const id of [...waiting.keys()]) answer({ id, error: 'The validator failed. Load this page again.' });
+    });
+    worker.addEventListener('message', ({ data }) => {
+      if (data.ready) resolve();
+      else if (data.failed) reject(new Error(data.failed));
+      else answer(data);
+    });
+    worker.postMessage({ validator: new URL(form.dataset.validator, location).href });
+  });
+}
+
+// What is shown of a file.
+
+function verdictOf({ check, dryRun }) {
+  const rejects = check.flags.filter(({ severity }) => severity === 'reject').length;
+  const warnings = check.flags.length - rejects;
+  const refused = (why) => ['refused', 'bad', `The service would refuse this file. ${why}`];
+  switch (dryRun.ok ? 'taken' : dryRun.code) {
+    case 'taken':
+      if (dryRun.flagged)
+        return ['quarantine', 'bad', `This run would go to quarantine and not onto the board: ${plural(rejects, 'finding')} `
+          + 'of the rules reject it.'];
+      return ['publishable', 'good', warnings ? `This run would be published, with ${plural(warnings, 'warning')}.`
+        : 'This run would be published: no rule has anything to say.'];
+    case 'invalid-json':
+      return refused(`It is not JSON: ${dryRun.message} (line ${dryRun.line}, column ${dryRun.column}).`);
+    case 'digest-mismatch':
+      return refused(`${dryRun.message} It was changed after it was exported, or is not whole. Its content has the `
+        + `digest ${dryRun.computed}.`);
+    case 'invalid-shape':
+      return refused(`It is not a run file as the service takes it: ${plural(dryRun.errors.length, 'thing')} to mend.`);
+    default:
+      return refused(dryRun.message);
+  }
+}
+
+function table(label, heads, rows) {
+  return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
+    make('table', {}, make('thead', {}, make('tr', {}, heads.map((head) => make('th', { scope: 'col' }, head)))),
+      make('tbody', {}, rows)));
+}
+
+function shapeErrors(errors) {
+  if (!errors?.length) return null;
+  return [make('h3', {}, 'What is wrong with its form'), table('What is wrong', ['Where', 'What'],
+    errors.map(({ path, message }) => make('tr', {}, make('td', {}, make('code', {}, path ? short(path) : 'the file')),
+      make('td', {}, plain(message)))))];
+}
+
+function flagItem({ code, severity, cellId, message, evidence }) {
+  const advice = document.querySelector(`[data-rule="${CSS.escape(code)}"] .advice`)?.textContent;
+  const facts = Object.entries(evidence ?? {}).map(([name, value]) => [make('dt', {}, plain(name)),
+    make('dd', {}, short(typeof value === 'string' ? value : JSON.stringify(value)))]);
+  return make('li', {},
+    make('p', {}, mark(severity, severity === 'reject' ? 'bad' : 'warn'), ' ', make('code', {}, code), `: ${plain(message)}`,
+      cellId === undefined ? '' : [' in ', make('bdi', {}, short(cellId))].flat(), '.'),
+    facts.length ? make('dl', { class: 'facts' }, facts.flat()) : null,
+    advice ? make('p', { class: 'advice' }, make('strong', {}, 'What to do: '), advice) : null);
+}
+
+function flagList(flags) {
+  if (!flags.length) return null;
+  return [make('h3', {}, 'What the rules say'), make('ul', { class: 'flags' }, flags.slice(0, 200).map(flagItem)),
+    flags.length > 200 ? make('p', {}, `And ${flags.length - 200} more.`) : null];
+}
+
+function figures(summaries) {
+  const used = FIGURES.filter(([key]) => summaries.some((cell) => cell[key]));
+  if (!used.length) return null;
+  const rows = summaries.map((cell) => make('tr', {}, make('th', { scope: 'row' }, make('bdi', {}, short(cell.cellId)),
+    cell.status === 'ok' ? '' : ' ', cell.status === 'ok' ? '' : mark(cell.status, 'warn'),
+    cell.highVariance ? ' ' : '', cell.highVariance ? mark('high variance', 'warn') : ''),
+  used.map(([key]) => make('td', { class: 'number' }, number(cell[key]?.median)))));
+  return [make('h3', {}, 'Recomputed figures'),
+    make('p', { class: 'soft' }, 'Medians, computed from the raw trace; what the file itself claims is not used.'),
+    table('Recomputed figures', ['Cell', ...used.map(([, label, unit]) => `${label}, ${unit}`)], rows)];
+}
+
+function publication({ removed, entry, path }) {
+  if (!entry) return null;
+  return [make('h3', {}, 'What would be published'),
+    make('p', {}, removed.length ? 'Taken out or made coarser before anything is stored, because it could tell who you are:'
+      : 'Nothing has to be taken out: the file holds nothing that could tell who you are.'),
+    removed.length ? make('ul', {}, removed.map((name) => make('li', {}, make('code', {}, name)))) : null,
+    make('p', {}, 'It would be stored as ', make('code', {}, path), '.'),
+    make('details', {}, make('summary', {}, 'Its entry in the public index'),
+      make('pre', { tabindex: '0' }, JSON.stringify(entry, null, 2)))];
+}
+
+function runPage(markup) {
+  if (!markup) return null;
+  const holder = make('div');
+  holder.innerHTML = markup; // made by the validator, which escapes whatever comes from the file
+  for (const head of holder.querySelectorAll('h1')) {
+    const lower = make('h3');
+    lower.append(...head.childNodes);
+    head.replaceWith(lower);
+  }
+  return make('details', { class: 'run-page', open: results.childElementCount === 0 ? '' : undefined },
+    make('summary', {}, 'The run as its page would show it: figures, traces, environment'), holder);
+}
+
+// Submitting.
+
+const STAGES = {
+  nonce: () => 'Asking for a nonce …',
+  sending: ({ attempt }) => (attempt > 1 ? `Sending again (try ${attempt}) …` : 'Sending …'),
+  waiting: ({ seconds, code }) => `Waiting ${plural(seconds, 'second')} (${code}) …`,
+  looking: () => 'The answer was lost: looking whether the run has arrived …',
+  queued: () => 'Taken; waiting for the dataset …',
+  done: () => 'Done.',
+};
+const OUTCOMES = {
+  published: 'The run is published.',
+  quarantined: 'The run is stored in quarantine, in public and off the board.',
+  queued: 'The run is safe with the service and reaches the dataset when that can be reached.',
+};
+
+function submitted(result) {
+  return [make('p', {}, mark(result.outcome, result.outcome === 'published' ? 'good' : 'warn'), ' ',
+    OUTCOMES[result.outcome] ?? '', result.duplicate ? ' It had been accepted before.' : ''),
+  make('p', {}, make('a', { href: `/run/${encodeURIComponent(result.runId)}` }, 'Open the page of this run')),
+  make('dl', { class: 'facts' }, [['Path', result.path], ['Commit', result.commit]].filter(([, value]) => value)
+    .flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, make('code', {}, value))])),
+  result.receipt ? make('details', {}, make('summary', {}, 'Receipt, signed by the service'),
+    make('pre', { tabindex: '0' }, JSON.stringify(result.receipt, null, 2))) : null];
+}
+
+function failed(error) {
+  return [make('p', {}, mark(error.code ?? 'failed', 'bad'), ` ${plain(error.message)}`),
+    error.away ? make('p', {}, 'The run itself is fine. Keep the file and try again later.') : null,
+    error.away && error.run ? make('button', { type: 'button', click: () => exportRun(error.run) }, 'Save the run as a file')
+      : null];
+}
+
+function submission(bytes, { check, dryRun }) {
+  if (!dryRun.ok) return null;
+  const outcome = make('div', { class: 'outcome', tabindex: '-1' });
+  const progress = make('span', { role: 'status' });
+  let going = null;
+  const button = make('button', { type: 'button', class: 'primary', click: async () => {
+    if (going) {
+      going.abort();
+      return;
+    }
+    going = new AbortController();
+    button.textContent = 'Stop';
+    outcome.replaceChildren();
+    try {
+      const run = JSON.parse(new TextDecoder().decode(bytes)); // white space and order do not count: the digest stays
+      outcome.append(...submitted(await submit(run, { signal: going.signal, reseal: check.digest === 'legacy',
+        onProgress: (event) => { progress.textContent = STAGES[event.stage]?.(event) ?? ''; } })).filter(Boolean));
+      button.remove();
+    } catch (error) {
+      progress.textContent = '';
+      button.textContent = 'Submit this run';
+      outcome.append(...failed(error).filter(Boolean));
+    }
+    going = null;
+    outcome.focus();
+  } }, 'Submit this run');
+  const note = dryRun.flagged ? 'It would be stored in quarantine, in public. ' : '';
+  return [make('h3', {}, 'Submit it'), make('p', {}, `${note}Only now the file is sent, with a fresh nonce put in.`),
+    make('p', {}, button, ' ', progress), outcome];
+}
+
+function show(name, bytes, judged) {
+  const { check, dryRun, markup } = judged;
+  const [word, kind, text] = verdictOf(judged);
+  const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
+  results.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
+    make('p', { class: 'verdict' }, mark(word, kind), ` ${text}`),
+    bytes.length > LIMIT_BYTES ? make('p', {}, `It has ${bytes.length} bytes; the service takes ${LIMIT_BYTES}.`) : null,
+    check.digest === 'legacy' ? make('p', {}, 'Its digest follows the older rule, which covered the nonce. Submitting '
+      + 'puts in the digest by the present rule.') : null,
+    shapeErrors(dryRun.errors), flagList(check.flags), figures(check.summaries), publication(dryRun),
+    bytes.length > LIMIT_BYTES ? null : submission(bytes, judged), runPage(markup)].flat().filter(Boolean)));
+  return { head, text };
+}
+
+function showProblem(name, text) {
+  const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
+  results.append(make('section', { class: 'checked bad', 'data-verdict': 'unread' }, head,
+    make('p', { class: 'verdict' }, mark('not checked', 'bad'), ` ${text}`)));
+  return { head, text };
+}
+
+async function checkOne(file, judge) {
+  if (file.size > BYTES_MOST) return showProblem(file.name, 'The file is too large to be a run file.');
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const { check, dryRun, markup, error } = await judge(file.name, bytes.slice());
+    if (error) return showProblem(file.name, error);
+    return show(file.name, bytes, { check: { flags: [], summaries: [], ...check }, dryRun, markup });
+  } catch (error) {
+    return showProblem(file.name, error.message);
+  }
+}
+
+async function checkAll(files, judge) {
+  results.replaceChildren();
+  form.setAttribute('aria-busy', 'true');
+  const shown = [];
+  for (const file of [...files].slice(0, FILES_MOST)) {
+    say(`Checking ${file.name} …`);
+    shown.push(await checkOne(file, judge));
+  }
+  form.removeAttribute('aria-busy');
+  const left = files.length - shown.length;
+  say(shown.length === 1 ? shown[0].text : `${plural(shown.length, 'file')} checked.${left > 0 ? ` ${left} left out.` : ''}`);
+  shown[0]?.head.focus();
+}
+
+// Choosing: by the input, or by dropping anywhere.
+
+function receive(files, mode) {
+  if (!files.length) return;
+  if (mode === 'here') {
+    checkAll(files, here);
+    return;
+  }
+  results.replaceChildren(make('section', { class: 'checked' },
+    make('p', {}, 'Checking will send ', [...files].map(({ name }) => short(name)).join(', '), ' to this service.'),
+    make('button', { type: 'button', class: 'primary', click: () => checkAll(files, (_, bytes) => there(bytes)) },
+      `Send ${plural(files.length, 'file')} for checking`)));
+  say('Nothing has been sent yet.');
+  results.querySelector('button').focus();
+}
+
+async function start() {
+  let mode = 'here';
+  try {
+    await startWorker();
+  } catch {
+    mode = 'there';
+  }
+  const words = find('mode');
+  words.hidden = false;
+  words.textContent = mode === 'here'
+    ? 'Files are judged here, by the very code that the service runs. Nothing is sent before you press a button, and '
+      + 'this page now works without a network.'
+    : 'This browser cannot run the validator. A file that you check here WILL BE SENT to this service, which judges it '
+      + 'and stores nothing.';
+  words.classList.toggle('note', mode === 'there');
+  form.hidden = false;
+  form.dataset.mode = mode;
+  input.addEventListener('change', () => receive([...input.files], mode));
+  form.addEventListener('submit', (event) => event.preventDefault());
+  for (const type of ['dragover', 'drop', 'dragleave'])
+    addEventListener(type, (event) => {
+      event.preventDefault();
+      form.classList.toggle('over', type === 'dragover');
+      if (type === 'drop') receive([...event.dataTransfer.files], mode);
+    });
+}
+
+start();

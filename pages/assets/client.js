@@ -1,0 +1,438 @@
+// What a runner needs to hand its runs in: nonce, digest, local check, submission that survives lost answers, and a
+// file for later when the service is away. No dependencies; import it from the service that is to get the runs.
+//
+//   import { submit } from 'https://bench.example.org/client.js';
+//   const { outcome, page } = await submit(run, { onProgress: ({ stage }) => console.log(stage) });
+//
+// Every failure is a BenchError with a stable `code`: those of the service (invalid-shape, rate-limited,
+// bench-store-unbound ...) and, from here, unreachable, bad-answer, aborted, no-webassembly, validator-failed and
+// out-of-memory.
+
+/** Where this module came from, and where runs go unless `service` says otherwise. */
+const HOME = new URL('.', import.meta.url).href;
+/** The service takes no larger file. */
+export const LIMIT_BYTES = 4 * 1024 * 1024;
+const WORTH_PACKING = 8 * 1024;
+
+export class BenchError extends Error {
+  name = 'BenchError';
+
+  /**
+   * `status` (0: no answer), `details` (the answer's other members: errors, computed, reason, path ...),
+   * `retryAfterSec` where the service asks to wait, and `run` where a submission failed for good: the sealed run,
+   * without its nonce, as `exportRun` saves it.
+   */
+  constructor(code, message, { status = 0, details = {}, retryAfterSec, cause } = {}) {
+    super(message, { cause });
+    Object.assign(this, { code, status, details, retryAfterSec });
+  }
+
+  /** Whether the run itself is fine and only the service is not there for it: keep it as a file. */
+  get away() {
+    return ['unreachable', 'bad-answer', 'internal-error', 'bench-store-unbound', 'store-unavailable', 'rate-limited',
+      'busy'].includes(this.code);
+  }
+}
+
+const write = (value) => {
+  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${write(value[key])}`).join(',')}}`;
+};
+
+/** What the digest is made of: keys sorted by UTF-16 units, no white space, without `digest` and `nonce`. */
+export function canonical(run) {
+  const { digest: _digest, nonce: _nonce, ...rest } = JSON.parse(JSON.stringify(run));
+  return write(rest);
+}
+
+const hex = (bytes) => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** The digest that RUN should carry. Pages without a secure context have no WebCrypto: there the validator does it. */
+export async function digest(run, { service = HOME } = {}) {
+  if (globalThis.crypto?.subtle)
+    return hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonical(run))));
+  return (await validatorOf(service)).digest(run);
+}
+
+const decode = (bytes) => new TextDecoder().decode(bytes);
+const bytesOf = (file) => {
+  if (file instanceof Uint8Array) return file;
+  if (file instanceof ArrayBuffer) return new Uint8Array(file);
+  return new TextEncoder().encode(typeof file === 'string' ? file : JSON.stringify(file));
+};
+
+/**
+ * The service's own validator, compiled to WebAssembly: what it says of a file is what the service says. A FILE is
+ * bytes, text or a run. It works at once and without a network; a file of 1 MB takes some 50 ms.
+ */
+export class Validator {
+  #module;
+  #instance = null;
+
+  /** MODULE: a compiled WebAssembly.Module. */
+  constructor(module) {
+    this.#module = module;
+  }
+
+  static async load(url = new URL('assets/validator.wasm', HOME)) {
+    if (typeof WebAssembly !== 'object') throw new BenchError('no-webassembly', 'This browser has no WebAssembly.');
+    const response = await reach(url, {});
+    if (!response.ok)
+      throw new BenchError('no-webassembly', 'This service has no validator for browsers.', { status: response.status });
+    try {
+      return new Validator(await WebAssembly.compile(await response.arrayBuffer()));
+    } catch (cause) {
+      throw new BenchError('no-webassembly', 'The validator could not be compiled here.', { cause });
+    }
+  }
+
+  /** Calls WORK with the exports; after a trap the instance is thrown away. */
+  #ask(work) {
+    try {
+      this.#instance ??= new WebAssembly.Instance(this.#module);
+      return work(this.#instance.exports);
+    } catch (cause) {
+      const exhausted = this.#instance?.exports.exhausted() === 1;
+      this.#instance = null;
+      throw exhausted
+        ? new BenchError('out-of-memory', 'The file takes more memory than the validator may use.', { cause })
+        : new BenchError('validator-failed', 'The validator could not cope with this file.', { cause });
+    }
+  }
+
+  /** The result of the question WORD about FILE, as bytes; null when it has none. */
+  #question(word, file, ...more) {
+    return this.#ask((module) => {
+      const bytes = bytesOf(file);
+      const place = module.input(bytes.length);
+      new Uint8Array(module.memory.buffer, place, bytes.length).set(bytes);
+      if (module[word](...more) === 0 && word !== 'dry_run') return null;
+      return new Uint8Array(module.memory.buffer, module.result(), module.result_size()).slice();
+    });
+  }
+
+  /** The very line that `benchledger check --json NAME` prints. */
+  checkLine(file, { name = 'run.json', anyProtocol = false } = {}) {
+    const called = new TextEncoder().encode(name);
+    this.#ask((module) => new Uint8Array(module.memory.buffer, module.name(called.length), called.length).set(called));
+    return decode(this.#question('check', file, anyProtocol ? 1 : 0));
+  }
+
+  /** The same as an object: {ok, digest, shapeErrors, flags, summaries, rulesVersion} or {ok, error}. */
+  check(file, options) {
+    return JSON.parse(this.checkLine(file, options));
+  }
+
+  /** What POST /api/bench/validate would answer, refusals too. */
+  dryRun(file, { now = Date.now() } = {}) {
+    return JSON.parse(decode(this.#question('dry_run', file, now)));
+  }
+
+  /** In hex; null when the file is no JSON object. */
+  digest(file) {
+    const found = this.#question('digest', file);
+    return found && decode(found);
+  }
+
+  canonical(file) {
+    return this.#question('canonical', file);
+  }
+
+  /** The bytes that would be published. */
+  scrub(file, { now = Date.now() } = {}) {
+    return this.#question('scrub', file, now);
+  }
+
+  /** The run as the service shows it: markup, everything from the file escaped. null: no run file. */
+  runPage(file) {
+    const found = this.#question('run_page', file);
+    return found && decode(found);
+  }
+}
+
+const validators = new Map();
+
+function validatorOf(service) {
+  if (!validators.has(service)) {
+    const loading = Validator.load(new URL('assets/validator.wasm', service));
+    validators.set(service, loading);
+    loading.catch(() => validators.delete(service)); // the next one tries again
+  }
+  return validators.get(service);
+}
+
+/** Judges a file here, without sending it: {...check, dryRun}, see Validator. */
+export async function check(file, { service = HOME, ...options } = {}) {
+  const validator = await validatorOf(service);
+  return { ...validator.check(file, options), dryRun: validator.dryRun(file, options) };
+}
+
+/** fetch that ends in time and fails with a BenchError. */
+async function reach(url, { signal, timeoutMs = 120_000, ...options }) {
+  const end = new AbortController();
+  const stop = () => end.abort(signal.reason);
+  const late = setTimeout(() => end.abort(), timeoutMs);
+  signal?.addEventListener('abort', stop);
+  try {
+    if (signal?.aborted) stop();
+    const response = await fetch(url, { ...options, signal: end.signal });
+    const body = await response.arrayBuffer(); // an answer that breaks off is a lost one
+    return new Response([204, 304].includes(response.status) ? null : body, response);
+  } catch (cause) {
+    throw signal?.aborted ? aborted(signal)
+      : new BenchError('unreachable', 'The service cannot be reached.', { cause });
+  } finally {
+    clearTimeout(late);
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+const aborted = (signal) => new BenchError('aborted', 'It was stopped.', { cause: signal.reason });
+
+function pause(ms, signal) {
+  return new Promise((wake, fail) => {
+    const stop = () => {
+      clearTimeout(timer);
+      fail(aborted(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      wake();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted) stop();
+  });
+}
+
+/** The answer's object; refusals are thrown. */
+async function open(response) {
+  let body;
+  try {
+    body = await response.json();
+  } catch (cause) {
+    throw new BenchError('bad-answer', `The service answered with status ${response.status} and no JSON.`,
+      { status: response.status, cause });
+  }
+  if (response.ok) return body;
+  const { code = 'bad-answer', message = `The service answered with status ${response.status}.`, ok, ...details } = body;
+  const wait = Number(details.retryAfterSec ?? response.headers.get('Retry-After') ?? NaN);
+  throw new BenchError(code, message, { status: response.status, details,
+    retryAfterSec: Number.isFinite(wait) ? wait : undefined });
+}
+
+/** A nonce for one submission; valid for a day. */
+export async function fetchNonce({ service = HOME, signal } = {}) {
+  const { nonce } = await open(await reach(new URL('api/bench/nonce', service), { signal, cache: 'no-store' }));
+  return nonce;
+}
+
+/** What became of a run: {status, path, commit, url, flags ...}, or null when it is unknown. DIGEST asks for one's own. */
+export async function runStatus(runId, { service = HOME, digest: own, signal } = {}) {
+  const url = new URL(`api/bench/runs/${encodeURIComponent(runId)}`, service);
+  if (own) url.searchParams.set('digest', own);
+  try {
+    return await open(await reach(url, { signal, cache: 'no-store' }));
+  } catch (error) {
+    if (error.code === 'unknown-run') return null;
+    throw error;
+  }
+}
+
+/** Bytes or a Blob with the headers that go with them: packed when that helps and the browser can. */
+async function pack(bytes) {
+  const headers = { 'Content-Type': 'application/json' };
+  if (bytes.length < WORTH_PACKING || typeof CompressionStream !== 'function') return { body: bytes, headers };
+  const packed = new Blob([bytes]).stream().pipeThrough(new CompressionStream('gzip'));
+  return { body: await new Response(packed).blob(), headers: { ...headers, 'Content-Encoding': 'gzip' } };
+}
+
+function assertSize(bytes) {
+  if (bytes.length > LIMIT_BYTES)
+    throw new BenchError('payload-too-large', `The run has ${bytes.length} bytes; ${LIMIT_BYTES} are taken.`);
+}
+
+/** SENDS the file to the service's dry run, which stores nothing, and gives its answer, refusals of the file too. */
+export async function validateRemotely(file, { service = HOME, signal } = {}) {
+  const bytes = bytesOf(file);
+  assertSize(bytes);
+  const response = await reach(new URL('api/bench/validate', service), { method: 'POST', signal, ...await pack(bytes) });
+  try {
+    return await open(response);
+  } catch (error) {
+    if (![400, 422].includes(error.status)) throw error;
+    return { ok: false, code: error.code, message: error.message, ...error.details };
+  }
+}
+
+const DEFAULTS = {
+  service: HOME,
+  signal: undefined,
+  onProgress: () => {},
+  attempts: 8, // that fail without the service saying how long to wait
+  backoffMs: 1000, // before the second; doubles, up to half a minute
+  maxWaitSec: 900, // all waiting together
+  wantReceipt: false, // after a lost answer: send once more, because only that answer carries it
+  follow: false, // after 202: wait until the run has reached the dataset, or followSec have passed
+  followSec: 600,
+  reseal: false, // a digest that is there and wrong is replaced instead of refused
+};
+const ENDINGS = { published: true, quarantined: true, queued: true };
+const WAITS = ['rate-limited', 'busy', 'store-unavailable', 'unreachable', 'bad-answer', 'internal-error'];
+const UNSURE = ['unreachable', 'bad-answer', 'internal-error']; // the run may have been stored all the same
+
+/** One run on its way. What it knows survives a failed try: its nonce, and whether a try may have arrived. */
+class Submission {
+  constructor(run, options) {
+    Object.assign(this, { run, options, nonce: null, unsure: false, recovered: false, sent: 0, failures: 0,
+      renewals: 0, waitedMs: 0 });
+  }
+
+  tell(stage, more = {}) {
+    this.options.onProgress({ stage, runId: this.run.runId, ...more });
+  }
+
+  async go() {
+    for (;;) {
+      try {
+        return await this.attempt();
+      } catch (error) {
+        await this.recover(error);
+      }
+    }
+  }
+
+  async attempt() {
+    if (this.unsure) {
+      const found = await this.lookUp();
+      if (found) return found;
+    }
+    if (!this.nonce) {
+      this.tell('nonce');
+      this.nonce = await fetchNonce(this.options);
+    }
+    return this.conclude(await this.send());
+  }
+
+  async send() {
+    const bytes = bytesOf({ ...this.run, nonce: this.nonce });
+    assertSize(bytes);
+    const { body, headers } = await pack(bytes);
+    this.sent += 1;
+    this.tell('sending', { attempt: this.sent, bytes: body.size ?? body.length });
+    const { signal, service } = this.options;
+    this.unsure = true; // until there is an answer
+    const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal });
+    try {
+      const answer = await open(response);
+      this.unsure = false;
+      return { ...answer, outcome: answer.queued ? 'queued' : answer.flagged ? 'quarantined' : 'published' };
+    } catch (error) {
+      this.unsure = UNSURE.includes(error.code);
+      if (error.code === 'duplicate-run' && error.details.same) return this.again(error.details);
+      throw error;
+    }
+  }
+
+  /** The service has this very run: its status tells the rest. */
+  async again({ path, receipt }) {
+    const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest }).catch(() => null);
+    const outcome = known?.status ?? (path.startsWith('quarantine/') ? 'quarantined' : 'published');
+    return { ...this.describe(known ?? { path }), outcome, duplicate: true, receipt };
+  }
+
+  /** After a lost answer. A queued run may not be durable yet: sending it again waits for the same commit. */
+  async lookUp() {
+    this.tell('looking');
+    const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest });
+    this.recovered ||= known !== null;
+    if (!known || known.status === 'queued') return null;
+    if (!ENDINGS[known.status])
+      throw new BenchError(known.status === 'declined' ? 'store-declined' : known.status,
+        `The run is known and was ${known.status}.`, { details: known });
+    if (this.options.wantReceipt) return null;
+    return this.finish({ ...this.describe(known), outcome: known.status });
+  }
+
+  describe({ path, commit, url, flags, rulesVersion }) {
+    return { path, commit, url, flags, rulesVersion, flagged: path.startsWith('quarantine/') };
+  }
+
+  async conclude(answer) {
+    if (answer.outcome !== 'queued' || !this.options.follow) return this.finish(answer);
+    const { followSec, backoffMs, signal } = this.options;
+    const until = Date.now() + followSec * 1000;
+    this.tell('queued', { path: answer.path });
+    for (let wait = backoffMs; Date.now() < until; wait = Math.min(wait * 2, 10_000)) {
+      await pause(Math.min(wait, until - Date.now()), signal);
+      const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest })
+        .catch((error) => { if (error.code === 'aborted') throw error; });
+      if (!known || known.status === 'queued') continue;
+      if (!ENDINGS[known.status])
+        throw new BenchError(known.status === 'declined' ? 'store-declined' : known.status,
+          `The run was taken, and then ${known.status}.`, { details: known });
+      return this.finish({ ...answer, ...this.describe(known), outcome: known.status, queued: false });
+    }
+    return this.finish(answer);
+  }
+
+  finish(answer) {
+    const { runId, digest: own } = this.run;
+    const result = { ...answer, ok: true, runId, digest: own, recovered: this.recovered, sent: this.sent,
+      page: new URL(`run/${encodeURIComponent(runId)}`, this.options.service).href };
+    this.tell('done', { outcome: result.outcome });
+    return result;
+  }
+
+  /** Waits where another try may help, else fails for good. */
+  async recover(error) {
+    const { options } = this;
+    if (error.code === 'invalid-nonce' && this.renewals < 2) {
+      this.renewals += 1; // it expired while the page was open
+      this.nonce = null;
+      return;
+    }
+    const asked = error.retryAfterSec === undefined ? null : error.retryAfterSec * 1000;
+    if (asked === null) this.failures += 1;
+    const ms = asked ?? Math.min(options.backoffMs * 2 ** (this.failures - 1), 30_000) * (0.75 + Math.random() / 2);
+    if (!WAITS.includes(error.code) || this.failures >= options.attempts
+      || this.waitedMs + ms > options.maxWaitSec * 1000) {
+      error.run = this.run;
+      throw error;
+    }
+    this.waitedMs += ms;
+    this.tell('waiting', { seconds: Math.round(ms / 1000), code: error.code });
+    await pause(ms, options.signal);
+  }
+}
+
+/**
+ * Hands RUN in: fetches a nonce, seals, sends, waits where the service asks for it, and never stores it twice.
+ * OPTIONS: see DEFAULTS; `onProgress` gets {stage: nonce | sending | waiting | looking | queued | done, ...}.
+ * Resolves with {outcome: published | quarantined | queued, runId, digest, path, url, commit, flagged, flags, receipt,
+ * page, recovered, duplicate}. A queued run is safe; it reaches the dataset later.
+ */
+export async function submit(run, options = {}) {
+  const settings = { ...DEFAULTS, ...options };
+  const { nonce, ...plain } = JSON.parse(JSON.stringify(run));
+  const own = await digest(plain, settings);
+  if (plain.digest !== undefined && plain.digest !== own && !settings.reseal)
+    throw new BenchError('digest-mismatch', 'The digest is not that of the run.', { details: { computed: own } });
+  plain.digest = own;
+  assertSize(bytesOf(plain));
+  return new Submission(plain, settings).go();
+}
+
+/** RUN sealed with its digest as a file: saved by the browser where there is a page, and given back as a Blob. */
+export async function exportRun(run, { service = HOME, filename } = {}) {
+  const { nonce, ...plain } = JSON.parse(JSON.stringify(run));
+  plain.digest = await digest(plain, { service });
+  const file = new Blob([JSON.stringify(plain)], { type: 'application/json' });
+  if (typeof document === 'undefined') return file;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = filename ?? `${String(plain.runId ?? 'run').replace(/[^\w-]/g, '_')}.json`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return file;
+}

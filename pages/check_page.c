@@ -1,0 +1,66 @@
+#include "pages/check_page.h"
+
+#include "pages/assets.h"
+#include "pages/frame.h"
+#include "validator/protocol.h"
+
+/* Where the script finds NAME; nothing when the build left it out. */
+static void put_address(struct buffer *out, const char *attribute, const char *name)
+{
+    const struct asset *asset = asset_find(name);
+    if (asset)
+        html_put(out, " data-{}=\"/assets/{}?v={}\"", html_text(attribute), html_text(name),
+                 html_text(asset->version));
+}
+
+static void put_form(struct buffer *out)
+{
+    buffer_text(out, "<form id=\"check\" class=\"drop\" hidden");
+    put_address(out, "worker", "check_worker.js");
+    put_address(out, "validator", "validator.wasm");
+    buffer_text(out, "><label for=\"check-files\">Run files</label>"
+                     "<input id=\"check-files\" type=\"file\" accept=\".json,application/json\" "
+                     "multiple aria-describedby=\"check-how\">"
+                     "<p id=\"check-how\" class=\"soft\">Choose exported run files, or drop them "
+                     "anywhere on this page.</p></form>"
+                     "<p id=\"check-mode\" class=\"soft\" hidden></p>"
+                     "<p id=\"check-status\" role=\"status\"></p>"
+                     "<div id=\"check-results\"></div>");
+}
+
+/* What a flag means and what helps: read by people, and by the script for the flags that it shows. */
+static void put_rules(struct buffer *out)
+{
+    const struct protocol *family = protocol_localmode_bench();
+    struct rule_text rule;
+    buffer_text(out, "<details id=\"check-rules\"><summary>What the rules look for, and what to do "
+                     "about each</summary><dl class=\"rules\">");
+    for (size_t i = 0; family->rule(i, &rule); i++)
+        html_put(out,
+                 "<div data-rule=\"{}\"><dt><code>{}</code> <span class=\"mark {}\">{}</span></dt>"
+                 "<dd>{}.</dd><dd class=\"advice\">{}</dd></div>",
+                 html_text(rule.code), html_text(rule.code),
+                 html_text(rule.severity == SEVERITY_REJECT ? "bad" : "warn"),
+                 html_text(severity_name(rule.severity)), html_text(rule.message),
+                 html_text(rule.advice));
+    buffer_text(out, "</dl></details>");
+}
+
+void check_page_write(struct buffer *out)
+{
+    static const char title[] = "Check a file";
+    const struct frame frame = {
+        .title = {title, strlen(title)}, .here = "/check", .script = "check.js"};
+    frame_open(out, &frame);
+    buffer_text(
+        out,
+        "<h1>Check a run file</h1>"
+        "<p>See what the service would say about an exported run before anybody else sees it: the "
+        "verdict, every recomputed figure with its trace, and exactly what would be published.</p>"
+        "<noscript><p class=\"note\">This page needs JavaScript. The command line does the same, "
+        "offline: <code>benchledger check FILE</code> judges a file, <code>benchledger scrub "
+        "FILE</code> prints what would be published.</p></noscript>");
+    put_form(out);
+    put_rules(out);
+    frame_close(out);
+}
