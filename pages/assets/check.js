@@ -27,8 +27,9 @@ const say = (text) => { find('status').textContent = text; };
 const mark = (word, kind) => make('span', { class: `mark ${kind}` }, word);
 const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 // Direction marks and controls in a text of the file must not play tricks here either.
-const plain = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-  (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const SIGNS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const plain = (text) => String(text).replace(SIGNS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const pretty = (value) => make('pre', { tabindex: '0' }, plain(JSON.stringify(value, null, 2)));
 const short = (text, most = 200) => (text.length > most ? `${plain(text.slice(0, most))}…` : plain(text));
 const number = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–');
 
@@ -149,7 +150,7 @@ function publication({ removed, entry, path }) {
     removed.length ? make('ul', {}, removed.map((name) => make('li', {}, make('code', {}, name)))) : null,
     make('p', {}, 'It would be stored as ', make('code', {}, path), '.'),
     make('details', {}, make('summary', {}, 'Its entry in the public index'),
-      make('pre', { tabindex: '0' }, JSON.stringify(entry, null, 2)))];
+      pretty(entry))];
 }
 
 function runPage(markup) {
@@ -188,7 +189,7 @@ function submitted(result) {
   make('dl', { class: 'facts' }, [['Path', result.path], ['Commit', result.commit]].filter(([, value]) => value)
     .flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, make('code', {}, value))])),
   result.receipt ? make('details', {}, make('summary', {}, 'Receipt, signed by the service'),
-    make('pre', { tabindex: '0' }, JSON.stringify(result.receipt, null, 2))) : null];
+    pretty(result.receipt)) : null];
 }
 
 function failed(error) {

@@ -1,0 +1,260 @@
+// /check in a real browser: what it says of files, that nothing leaves the browser before its button is pressed, and
+// that it can be used by everybody.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import { Folder } from '../support/checker.mjs';
+import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
+import { CELL_KINDS, makeRun, seal } from '../support/run.mjs';
+import { startService } from '../support/service.mjs';
+import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
+
+const EVIL = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'\u202e';
+
+/** Opens /check of SERVICE and waits until it can judge; `page.posts` collects what is sent. */
+async function openCheck(t, service, options = {}) {
+  const browser = await startBrowser(t);
+  const page = await openPage(t, browser, { viewport: { width: 1280, height: 900 }, ...options });
+  page.posts = [];
+  page.on('request', (request) => { if (request.method() !== 'GET') page.posts.push(new URL(request.url()).pathname); });
+  if (options.prepare) await options.prepare(page);
+  await page.goto(`${service.base}/check`);
+  await page.waitForSelector('#check:not([hidden])');
+  return page;
+}
+
+const fileOf = (name, content) => ({ name, mimeType: 'application/json',
+  buffer: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)) });
+const flagged = (more) => {
+  const run = makeRun(more);
+  run.fingerprint = null;
+  return seal(run);
+};
+
+/** Gives FILES to the page and waits for what it says of each. */
+async function choose(page, ...files) {
+  await page.setInputFiles('#check-files', files);
+  await page.waitForFunction((count) => document.querySelectorAll('.checked[data-verdict]').length === count
+    && !document.querySelector('#check[aria-busy]'), files.length);
+  return page.locator('.checked').evaluateAll((nodes) => nodes.map((node) => node.dataset.verdict));
+}
+
+/** Drops files on the page, as from a file manager. */
+function drop(page, files) {
+  return page.evaluate((list) => {
+    const data = new DataTransfer();
+    for (const { name, text } of list) data.items.add(new File([text], name, { type: 'application/json' }));
+    for (const type of ['dragover', 'drop'])
+      document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: data }));
+  }, files);
+}
+
+let service;
+before(async (t) => { service = await startService(t); });
+
+test('check: a good file dropped on the page is judged without a network and without being sent', async (t) => {
+  const page = await openCheck(t, service);
+  await page.context().setOffline(true);
+  await drop(page, [{ name: 'good.json', text: JSON.stringify(seal(makeRun({ cells: CELL_KINDS }))) }]);
+  await page.waitForSelector('[data-verdict=publishable]');
+  const text = await page.locator('.checked').innerText();
+  assert.match(text, /This run would be published: no rule has anything to say\./);
+  assert.match(text, /Recomputed figures/);
+  assert.match(text, /runs\/2026\/01\/made-up-run-000001\.json/);
+  assert.ok(await page.locator('.run-page svg').count() > 5, 'the pictures of the traces');
+  assert.match(await page.locator('#check-status').innerText(), /would be published/);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'good.json', 'the focus is at the result');
+  assert.deepEqual(page.posts, []);
+  await page.context().setOffline(false);
+  settled(page);
+  await screenshot(page, 'check-good');
+});
+
+test('check: flags come in words with their numbers and what to do, and the entry that would be made', async (t) => {
+  const page = await openCheck(t, service);
+  const run = makeRun();
+  run.fingerprint.mflops = 1e9;
+  run.environment.webglRenderer = 'llvmpipe';
+  run.cells[0].resolvedBackend = 'wasm';
+  for (const cell of run.cells) if (cell.resolvedBackend === 'webgpu') cell.resolvedBackend = 'wasm';
+  run.environment.languages = ['de'];
+  run.environment.locale = { timeZone: 'Europe/Berlin', locale: 'de' };
+  assert.deepEqual(await choose(page, fileOf('flagged.json', seal(run))), ['quarantine']);
+  const text = await page.locator('.checked').innerText();
+  assert.match(text, /would go to quarantine.*1 finding/);
+  assert.match(text, /reject fingerprint-implausible: .*\./);
+  assert.match(text, /mflops\s+1000000000/);
+  assert.match(text, /warn software-renderer/);
+  assert.match(text, /What to do: Measure again/);
+  for (const name of ['environment.languages', 'environment.locale.timeZone']) assert.ok(text.includes(name), name);
+  assert.match(text, /quarantine\/2026\/01\//);
+  const entry = JSON.parse(await page.locator('.checked details pre').first().textContent());
+  assert.equal(entry.runId, run.runId);
+  assert.equal(entry.flagged, true);
+  settled(page);
+  await screenshot(page, 'check-flagged');
+});
+
+test('check: broken files are refused with what is wrong and where', async (t) => {
+  const page = await openCheck(t, service);
+  const { digest, ...undigested } = seal(makeRun());
+  const shape = makeRun();
+  shape.cells[0].iterations[0].chunks[3].t = 'soon';
+  const files = [fileOf('text.json', 'hello'), fileOf('undigested.json', undigested),
+    fileOf('changed.json', { ...seal(makeRun()), suite: 'thorough' }), fileOf('shape.json', seal(shape)),
+    fileOf('old.json', seal(makeRun({ protocol: 'localmode-bench/4' })))];
+  assert.deepEqual(await choose(page, ...files), Array(5).fill('refused'));
+  const texts = await page.locator('.checked').allInnerTexts();
+  assert.match(texts[0], /not JSON: .*line 1, column 1/);
+  assert.match(texts[1], /The run has no digest/);
+  assert.match(texts[2], /The digest is not that of the run\. .*[0-9a-f]{64}/);
+  assert.match(texts[3], /\/cells\/0\/iterations\/0\/chunks\/3\/t/);
+  assert.match(texts[4], /\/protocol/);
+  assert.match(texts[4], /Recomputed figures/, 'an archived run is still shown');
+  assert.equal(await page.getByRole('button', { name: 'Submit' }).count(), 0);
+  assert.match(await page.locator('#check-status').innerText(), /5 files checked/);
+  assert.deepEqual(await choose(page, fileOf('good.json', seal(makeRun()))), ['publishable'], 'and the next one is judged');
+  settled(page);
+});
+
+test('check: strings of a file stay text', async (t) => {
+  const page = await openCheck(t, service, { viewport: { width: 320, height: 700 } });
+  const run = makeRun({ cells: CELL_KINDS });
+  const { environment, cells } = run;
+  Object.assign(environment, { userReportedDevice: EVIL, gpuModel: '\u{1F600}'.repeat(90), webglRenderer: EVIL });
+  environment.gpu.vendor = EVIL;
+  environment.gpu.description = '\u{1F600}'.repeat(50_000);
+  cells[0].cellId = EVIL.repeat(2);
+  cells[0].model.displayName = EVIL;
+  run.fingerprint = null;
+  run[EVIL] = EVIL;
+  delete run.clientSummaries;
+  const broken = { ...makeRun(), [EVIL]: 1, suite: EVIL, cells: [{ [EVIL]: EVIL }] };
+  assert.deepEqual(await choose(page, fileOf(`${EVIL}.json`, seal(run)), fileOf('b.json', seal(broken))), ['quarantine', 'refused']);
+  for (const details of await page.locator('.checked details').all()) await details.evaluate((node) => { node.open = true; });
+  assert.equal(await page.locator('.checked img, .checked script').count(), 0);
+  assert.doesNotMatch(await page.locator('#check-results').innerText(), /\u202e/);
+  assert.deepEqual(await overflow(page), []);
+  settled(page);
+});
+
+test('check: the button submits the run with a fresh nonce and shows what came back', async (t) => {
+  const page = await openCheck(t, service);
+  const run = seal(makeRun({ id: 'checked-and-sent-1' }), 'an-old-nonce');
+  assert.deepEqual(await choose(page, fileOf('run.json', run)), ['publishable']);
+  assert.deepEqual(page.posts, []);
+  await page.getByRole('button', { name: 'Submit this run' }).click();
+  await page.waitForSelector('.outcome a');
+  assert.deepEqual(page.posts, ['/api/bench/submit']);
+  assert.match(await page.locator('.outcome').innerText(), /The run is published/);
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'outcome');
+  const { body } = await service.json('/api/bench/runs/checked-and-sent-1');
+  assert.equal(body.status, 'published');
+  const stored = JSON.parse(service.file(body.path));
+  assert.equal(stored.digest, run.digest, 'only the nonce was put in');
+  settled(page);
+  await page.getByRole('link', { name: 'Open the page of this run' }).click();
+  await page.waitForURL('**/run/checked-and-sent-1');
+  assert.match(await page.locator('main').innerText(), /checked-and-sent-1/);
+  settled(page);
+});
+
+test('check: a file with a digest by the older rule is submitted with the present one', async (t) => {
+  const page = await openCheck(t, service);
+  await choose(page, fileOf('legacy.json', seal(makeRun({ id: 'legacy-run-1' }), 'an-old-nonce', { legacy: true })));
+  await page.getByRole('button', { name: 'Submit this run' }).click();
+  await page.waitForSelector('.outcome a');
+  assert.equal((await service.json('/api/bench/runs/legacy-run-1')).body.status, 'published');
+  settled(page);
+});
+
+test('check: where submissions are closed the run can be saved', async (t) => {
+  const unbound = await startService(t, { store: null });
+  const page = await openCheck(t, unbound);
+  await choose(page, fileOf('run.json', seal(makeRun({ id: 'kept-as-a-file' }))));
+  await page.getByRole('button', { name: 'Submit this run' }).click();
+  await page.waitForSelector('.outcome button');
+  assert.match(await page.locator('.outcome').innerText(), /bench-store-unbound/);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.outcome button').click()]);
+  assert.equal(download.suggestedFilename(), 'kept-as-a-file.json');
+  const { nonce, digest } = JSON.parse(readFileSync(await download.path()));
+  assert.equal(nonce, undefined);
+  assert.match(digest, /^[0-9a-f]{64}$/);
+});
+
+test('check: without WebAssembly it says that files are sent, and sends none before its button', async (t) => {
+  const page = await openCheck(t, service, { prepare: (made) => made.addInitScript(() => { delete globalThis.WebAssembly; }) });
+  assert.match(await page.locator('#check-mode').innerText(), /WILL BE SENT/);
+  await page.setInputFiles('#check-files', [fileOf('a.json', flagged()), fileOf('b.json', 'x')]);
+  await page.getByRole('button', { name: 'Send 2 files for checking' }).waitFor();
+  assert.deepEqual(page.posts, []);
+  await page.keyboard.press('Enter'); // the button has the focus
+  await page.waitForFunction(() => document.querySelectorAll('.checked[data-verdict]').length === 2);
+  assert.deepEqual(page.posts, ['/api/bench/validate', '/api/bench/validate']);
+  const [first, second] = await page.locator('.checked').allInnerTexts();
+  assert.match(first, /fingerprint-missing[^]*What to do: [^]*Recomputed figures/);
+  assert.match(second, /not JSON/);
+  await screenshot(page, 'check-without-webassembly');
+});
+
+test('check: without JavaScript it names the command line', async (t) => {
+  const browser = await startBrowser(t);
+  const page = await openPage(t, browser, { javaScriptEnabled: false });
+  await page.goto(`${service.base}/check`);
+  assert.match(await page.locator('noscript').innerText(), /benchledger check FILE/);
+  assert.equal(await page.locator('#check').isVisible(), false);
+});
+
+test('check: the keyboard is enough', async (t) => {
+  const page = await openCheck(t, service);
+  for (let i = 0; i < 12 && await page.evaluate(() => document.activeElement.id) !== 'check-files'; i++)
+    await page.keyboard.press('Tab');
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Space')]);
+  await chooser.setFiles([fileOf('run.json', seal(makeRun({ id: 'by-keyboard-1' })))]);
+  await page.waitForSelector('[data-verdict]');
+  for (let i = 0; i < 30 && await page.evaluate(() => document.activeElement.textContent) !== 'Submit this run'; i++)
+    await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.outcome a');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Open the page of this run');
+  settled(page);
+});
+
+for (const colorScheme of ['light', 'dark'])
+  for (const width of [320, 1280])
+    test(`check: accessible and nothing sticks out, ${colorScheme}, ${width} pixels`, async (t) => {
+      const page = await openCheck(t, service, { colorScheme, viewport: { width, height: 800 } });
+      assert.deepEqual(await accessibility(page), []);
+      await screenshot(page, `check-empty-${colorScheme}-${width}`);
+      const { digest, ...broken } = makeRun();
+      broken.suite = 7;
+      await choose(page, fileOf('a-run-with-a-long-name-as-browsers-give-them.json', flagged({ cells: CELL_KINDS })),
+        fileOf('broken.json', seal(broken)));
+      await page.locator('#check-rules').evaluate((node) => { node.open = true; });
+      assert.deepEqual(await overflow(page), []);
+      assert.deepEqual(await accessibility(page), []);
+      settled(page);
+      await screenshot(page, `check-${colorScheme}-${width}`);
+    });
+
+test('check: every real file is judged and shown', { skip: NO_CORPUS }, async (t) => {
+  const page = await openCheck(t, service);
+  const files = corpusFiles();
+  const verdicts = await choose(page, ...files.map((name, i) => ({ name: `${i}.json`, mimeType: 'application/json', buffer: readFileSync(name) })));
+  assert.ok(!verdicts.includes('unread'));
+  settled(page);
+});
+
+test('check: page and module stay within their weight', async (t) => {
+  const sizes = {};
+  for (const place of ['/check', '/assets/style.css', '/assets/check.js', '/assets/check_worker.js', '/client.js', '/assets/validator.wasm']) {
+    const response = await service.fetch(place, { headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(response.status, 200);
+    sizes[place] = Number(response.headers.get('content-length'));
+  }
+  const module = sizes['/assets/validator.wasm'];
+  const rest = Object.values(sizes).reduce((sum, size) => sum + size, 0) - module;
+  t.diagnostic(`${JSON.stringify(sizes)}: ${rest} bytes beside the module`);
+  assert.ok(module < 250_000 && rest < 150_000);
+});
