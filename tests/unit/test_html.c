@@ -78,7 +78,7 @@ END_TEST
 START_TEST(html__encodes_query_values)
 {
     struct buffer out BUFFER_SCOPE = {0};
-    ck_assert_str_eq(filled(&out, html_query((struct text){"a b/\"&=\xC3\xA4", 8})),
+    ck_assert_str_eq(filled(&out, html_query((struct text){"a b/\"&=\xC3\xA4", 9})),
                      "<i title=\"a%20b%2F%22%26%3D%C3%A4\">");
 }
 END_TEST
