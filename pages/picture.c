@@ -5,7 +5,8 @@
 #include "pages/html.h"
 
 /* The drawing area of a stream and the frame around it, in units of the picture. */
-enum { WIDTH = 640, HEIGHT = 200, LEFT = 8, RIGHT = 632, TOP = 28, BOTTOM = 168, LABEL_ROOM = 60 };
+enum { WIDTH = 400, HEIGHT = 150, LEFT = 4, RIGHT = 396, TOP = 22, BOTTOM = 128 };
+enum { LABEL_Y = 14, SCALE_Y = 144, WIDE = 640 };
 enum { BAR_ROW = 18, BAR_LEFT = 44, BAR_RIGHT = 520 };
 enum { LANE_ROW = 20, LANE_LEFT = 190, LANE_RIGHT = 628 };
 
@@ -43,7 +44,8 @@ static void put_staircase(struct buffer *out, const struct bench_iteration *iter
     buffer_format(out, "H%d\"/>", RIGHT);
 }
 
-static void put_marks(struct buffer *out, const struct bench_iteration *iteration,
+/* Whether the label stands on the left of its line, which it marks late streams with. */
+static bool put_marks(struct buffer *out, const struct bench_iteration *iteration,
                       const struct measurement *measured)
 {
     const struct bench_chunk *last = &iteration->chunks[iteration->chunk_count - 1];
@@ -53,20 +55,24 @@ static void put_marks(struct buffer *out, const struct bench_iteration *iteratio
                   "<path class=\"edge\" d=\"M%d %dV%d\"/>",
                   first_x, TOP, last_x - first_x, BOTTOM - TOP, first_x, TOP - 8, BOTTOM);
     bool left = first_x > RIGHT / 2;
-    html_put(out, "<text x=\"{}\" y=\"16\" text-anchor=\"{}\">TTFT {} ms</text>",
-             html_number(left ? first_x - 4 : first_x + 4), html_markup(left ? "end" : "start"),
+    html_put(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">TTFT {} ms</text>",
+             html_number(left ? first_x - 4 : first_x + 4), html_number(LABEL_Y),
+             html_markup(left ? "end" : "start"),
              html_rounded(measured->first->t - iteration->start));
+    return left;
 }
 
-static void put_axis(struct buffer *out, const struct measurement *measured)
+static void put_axis(struct buffer *out, const struct measurement *measured, bool left)
 {
     buffer_format(out, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, BOTTOM, RIGHT);
     html_put(out,
-             "<text x=\"{}\" y=\"188\">0</text>"
-             "<text x=\"{}\" y=\"188\" text-anchor=\"end\">{} ms</text>"
-             "<text x=\"{}\" y=\"44\" text-anchor=\"end\">{} chars</text>",
-             html_number(LEFT), html_number(RIGHT), html_rounded(measured->total),
-             html_number(RIGHT), html_rounded(measured->chars));
+             "<text x=\"{}\" y=\"{}\">0</text>"
+             "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} ms</text>",
+             html_number(LEFT), html_number(SCALE_Y), html_number(RIGHT), html_number(SCALE_Y),
+             html_rounded(measured->total));
+    html_put(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{} chars</text>",
+             html_number(left ? LEFT : RIGHT), html_number(LABEL_Y),
+             html_markup(left ? "start" : "end"), html_rounded(measured->chars));
 }
 
 void picture_stream(struct buffer *out, const struct bench_cell *cell, size_t i, bool incremental)
@@ -88,10 +94,9 @@ void picture_stream(struct buffer *out, const struct bench_cell *cell, size_t i,
         html_put(out, ", the first after {} ms",
                  html_rounded(measured.first->t - iteration->start));
     buffer_text(out, "\">");
-    if (incremental)
-        put_marks(out, iteration, &measured);
+    bool left = incremental && put_marks(out, iteration, &measured);
     put_staircase(out, iteration, measured.chars);
-    put_axis(out, &measured);
+    put_axis(out, &measured, left);
     html_put(out, "</svg><figcaption>Iteration {}, {} chunks{}</figcaption></figure>",
              html_number((double)i + 1), html_number((double)iteration->chunk_count),
              html_markup(incremental ? ""
@@ -114,7 +119,7 @@ void picture_durations(struct buffer *out, const struct bench_cell *cell)
              "<figure><svg class=\"bars\" role=\"img\" viewBox=\"0 0 {} {}\" "
              "aria-label=\"Durations of {} "
              "iterations, the longest {} ms\">",
-             html_number(WIDTH), html_number((double)count * BAR_ROW + 4),
+             html_number(WIDE), html_number((double)count * BAR_ROW + 4),
              html_number((double)count), html_rounded(most));
     for (size_t i = 0; i < count; i++) {
         const struct bench_iteration *iteration = &cell->iterations[i];
@@ -207,7 +212,7 @@ void picture_events(struct buffer *out, const struct js_value *events)
              "<svg class=\"events\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"Events of the "
              "run over "
              "{} s; the table below lists them\">",
-             html_number(WIDTH), html_number((double)lanes.count * LANE_ROW + 22),
+             html_number(WIDE), html_number((double)lanes.count * LANE_ROW + 22),
              html_rounded((lanes.most - lanes.least) / 1000));
     for (size_t lane = 0; lane < lanes.count; lane++)
         put_lane(out, &lanes, lane, events);

@@ -37,31 +37,54 @@ static void put_marks(const struct run_view *view, const struct bench_cell *cell
                      html_text(term(keys[i])->label));
 }
 
-static void put_overview_row(const struct run_view *view, size_t i)
+/* The value of an overview column for a cell, NAN without: a metric's median, then load and quality. */
+enum { COLUMN_LOAD = OVERVIEW, COLUMN_QUALITY, COLUMNS };
+
+static const char *column_key(size_t column)
+{
+    return column == COLUMN_LOAD      ? "loadMs"
+           : column == COLUMN_QUALITY ? "qualityScore"
+                                      : metric_name(overview[column]);
+}
+
+static double column_value(const struct run_view *view, size_t cell, size_t column)
+{
+    const struct bench_summary *summary = &view->summaries->cells[cell];
+    if (column == COLUMN_LOAD)
+        return summary->load_ms;
+    if (column == COLUMN_QUALITY)
+        return view->run->cells[cell].quality ? view->run->cells[cell].score : NAN;
+    const struct sample *sample = &summary->metrics[overview[column]];
+    return sample->n ? sample->median : NAN;
+}
+
+static bool is_column_used(const struct run_view *view, size_t column)
+{
+    for (size_t i = 0; i < view->run->cell_count; i++)
+        if (!isnan(column_value(view, i, column)))
+            return true;
+    return false;
+}
+
+static void put_overview_row(const struct run_view *view, size_t i, const bool *used)
 {
     const struct bench_cell *cell = &view->run->cells[i];
-    const struct bench_summary *summary = &view->summaries->cells[i];
     html_put(view->out, "<tr><td><a href=\"#cell-{}\">{}</a></td><td>{}</td><td>{}</td><td>",
              html_number((double)i + 1), html_string(cell->runtime_id),
              html_string(cell->model_name), html_string(cell->workload_id));
     put_status(view->out, cell);
-    put_marks(view, cell, summary);
+    put_marks(view, cell, &view->summaries->cells[i]);
     buffer_text(view->out, "</td>");
-    for (size_t j = 0; j < OVERVIEW; j++) {
-        const struct sample *sample = &summary->metrics[overview[j]];
-        if (sample->n)
-            html_put(view->out, "<td class=\"number\">{}</td>", html_rounded(sample->median));
-        else
+    for (size_t column = 0; column < COLUMNS; column++) {
+        double value = column_value(view, i, column);
+        if (!used[column])
+            continue;
+        if (isnan(value))
             buffer_text(view->out, "<td></td>");
+        else
+            html_put(view->out, "<td class=\"number\">{}</td>", html_rounded(value));
     }
-    if (isfinite(summary->load_ms))
-        html_put(view->out, "<td class=\"number\">{}</td>", html_rounded(summary->load_ms));
-    else
-        buffer_text(view->out, "<td></td>");
-    if (cell->quality)
-        html_put(view->out, "<td class=\"number\">{}</td></tr>", html_rounded(cell->score));
-    else
-        buffer_text(view->out, "<td></td></tr>");
+    buffer_text(view->out, "</tr>");
 }
 
 static void put_heading(const struct run_view *view, const char *key)
@@ -138,13 +161,15 @@ void run_overview(const struct run_view *view)
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table>"
         "<thead><tr><th scope=\"col\">Runtime</th><th scope=\"col\">Model</th>"
         "<th scope=\"col\">Workload</th><th scope=\"col\">Status</th>");
-    for (size_t j = 0; j < OVERVIEW; j++)
-        put_heading(view, metric_name(overview[j]));
-    put_heading(view, "loadMs");
-    put_heading(view, "qualityScore");
+    bool used[COLUMNS];
+    for (size_t column = 0; column < COLUMNS; column++) {
+        used[column] = is_column_used(view, column);
+        if (used[column])
+            put_heading(view, column_key(column));
+    }
     buffer_text(view->out, "</tr></thead><tbody>");
     for (size_t i = 0; i < view->run->cell_count; i++)
-        put_overview_row(view, i);
+        put_overview_row(view, i, used);
     buffer_text(view->out, "</tbody></table></div>");
     put_geometric_means(view);
 }

@@ -34,12 +34,24 @@ static void put_scalar(struct buffer *out, const struct js_value *value)
         html_put(out, "({} items)", html_number(value->size));
 }
 
+/* An object in a list: its plain members one after another. */
+static void put_inline(struct buffer *out, const struct js_value *object)
+{
+    for (uint32_t i = 0; i < object->size && i < LIST_MOST; i++) {
+        html_put(out, i ? "; {} " : "{} ", html_string(&object->members[i].key));
+        put_scalar(out, &object->members[i].value);
+    }
+}
+
 static void put_list(struct buffer *out, const struct js_value *array)
 {
     for (uint32_t i = 0; i < array->size && i < LIST_MOST; i++) {
         if (i)
             buffer_text(out, ", ");
-        put_scalar(out, &array->items[i]);
+        if (array->items[i].type == JS_OBJECT)
+            put_inline(out, &array->items[i]);
+        else
+            put_scalar(out, &array->items[i]);
     }
     if (array->size > LIST_MOST)
         html_put(out, " and {} more", html_number(array->size - LIST_MOST));

@@ -31,6 +31,20 @@ static void put_head(const struct run_view *view, const struct run_place *place)
              html_string(identity->suite), html_string(identity->created_at));
 }
 
+static void put_contents(struct buffer *out, const struct run_place *place)
+{
+    static const char *const sections[][2] = {
+        {"verdict", "Verdict"}, {"results", "Results"},         {"cells", "Cells"},
+        {"events", "Events"},   {"environment", "Environment"}, {"harness", "Harness"},
+        {"record", "Record"}};
+    buffer_text(out, "<nav aria-label=\"On this page\"><ul class=\"inline\">");
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (place || strcmp(sections[i][0], "record") != 0)
+            html_put(out, "<li><a href=\"#{}\">{}</a></li>", html_text(sections[i][0]),
+                     html_text(sections[i][1]));
+    buffer_text(out, "</ul></nav>");
+}
+
 /* The numbers that a flag rests on: an object of plain values that the rule has written. */
 static void put_evidence(struct buffer *out, const struct flag *flag)
 {
@@ -198,18 +212,18 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
                                   .protocol = text_of(verdict->identity->protocol)};
     buffer_text(out, "<article class=\"run\">");
     put_head(&view, place);
+    put_contents(out, place);
     put_verdict(&view, digest);
     buffer_text(out, "<section id=\"results\"><h2>Results</h2>");
     run_overview(&view);
-    buffer_text(out, "</section>");
-    put_place(&view, place);
-    put_section(&view, "harness", "Harness and runtimes", "harness");
-    put_section(&view, "environment", "Environment", "environment");
-    put_section(&view, "calibration", "Calibration", "fingerprint");
-    put_events(&view);
-    buffer_text(out, "<section id=\"cells\"><h2>Cells</h2>");
+    buffer_text(out, "</section><section id=\"cells\"><h2>Cells</h2>");
     run_cells(&view);
     buffer_text(out, "</section>");
+    put_events(&view);
+    put_section(&view, "environment", "Environment", "environment");
+    put_section(&view, "harness", "Harness and runtimes", "harness");
+    put_section(&view, "calibration", "Calibration", "fingerprint");
+    put_place(&view, place);
     put_rest(&view);
     buffer_text(out, "</article>");
 }

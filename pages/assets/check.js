@@ -77,6 +77,13 @@ function startWorker() {
 
 // What is shown of a file.
 
+const DIGESTS = {
+  ok: 'The digest verifies.',
+  legacy: 'The digest verifies under the older rule, which covered the nonce; submitting puts in the present one.',
+  missing: 'The digest is missing.',
+  mismatch: 'The digest does not verify.',
+};
+
 function verdictOf({ check, dryRun }) {
   const rejects = check.flags.filter(({ severity }) => severity === 'reject').length;
   const warnings = check.flags.length - rejects;
@@ -113,20 +120,23 @@ function shapeErrors(errors) {
       make('td', {}, plain(message)))))];
 }
 
-function flagItem({ code, severity, cellId, message, evidence }) {
+function flagItem({ code, severity, cellId, message, evidence }, protocol) {
   const advice = document.querySelector(`[data-rule="${CSS.escape(code)}"] .advice`)?.textContent;
   const facts = Object.entries(evidence ?? {}).map(([name, value]) => [make('dt', {}, plain(name)),
     make('dd', {}, short(typeof value === 'string' ? value : JSON.stringify(value)))]);
   return make('li', {},
-    make('p', {}, mark(severity, severity === 'reject' ? 'bad' : 'warn'), ' ', make('code', {}, code), `: ${plain(message)}`,
+    make('p', {}, mark(severity, severity === 'reject' ? 'bad' : 'warn'), ' ',
+      protocol ? make('a', { href: `/methodology/${protocol}#${code}` }, make('code', {}, code)) : make('code', {}, code),
+      `: ${plain(message)}`,
       cellId === undefined ? '' : [' in ', make('bdi', {}, short(cellId))].flat(), '.'),
     facts.length ? make('dl', { class: 'facts' }, facts.flat()) : null,
     advice ? make('p', { class: 'advice' }, make('strong', {}, 'What to do: '), advice) : null);
 }
 
-function flagList(flags) {
+function flagList(flags, protocol) {
   if (!flags.length) return null;
-  return [make('h3', {}, 'What the rules say'), make('ul', { class: 'flags' }, flags.slice(0, 200).map(flagItem)),
+  return [make('h3', {}, 'What the rules say'), make('ul', { class: 'flags' }, flags.slice(0, 200)
+    .map((flag) => flagItem(flag, protocol))),
     flags.length > 200 ? make('p', {}, `And ${flags.length - 200} more.`) : null];
 }
 
@@ -153,17 +163,19 @@ function publication({ removed, entry, path }) {
       pretty(entry))];
 }
 
+/** The markup of a run page as part of this one: headings two levels down, without the verdict, which stands above. */
 function runPage(markup) {
   if (!markup) return null;
   const holder = make('div');
   holder.innerHTML = markup; // made by the validator, which escapes whatever comes from the file
-  for (const head of holder.querySelectorAll('h1')) {
-    const lower = make('h3');
+  holder.querySelector('#verdict')?.remove();
+  for (const head of holder.querySelectorAll('h1, h2, h3, h4')) {
+    const lower = make(`h${Number(head.tagName[1]) + 2}`);
     lower.append(...head.childNodes);
     head.replaceWith(lower);
   }
   return make('details', { class: 'run-page', open: results.childElementCount === 0 ? '' : undefined },
-    make('summary', {}, 'The run as its page would show it: figures, traces, environment'), holder);
+    make('summary', {}, 'Recomputed figures, traces, environment: the run as its page shows it'), holder);
 }
 
 // Submitting.
@@ -217,6 +229,7 @@ function submission(bytes, { check, dryRun }) {
       outcome.append(...submitted(await submit(run, { signal: going.signal, reseal: check.digest === 'legacy',
         onProgress: (event) => { progress.textContent = STAGES[event.stage]?.(event) ?? ''; } })).filter(Boolean));
       button.remove();
+      progress.textContent = '';
     } catch (error) {
       progress.textContent = '';
       button.textContent = 'Submit this run';
@@ -226,20 +239,21 @@ function submission(bytes, { check, dryRun }) {
     outcome.focus();
   } }, 'Submit this run');
   const note = dryRun.flagged ? 'It would be stored in quarantine, in public. ' : '';
-  return [make('h3', {}, 'Submit it'), make('p', {}, `${note}Only now the file is sent, with a fresh nonce put in.`),
+  return [make('h3', {}, 'Submit it'), make('p', {}, `${note}The button sends the file, with a fresh nonce put in.`),
     make('p', {}, button, ' ', progress), outcome];
 }
 
 function show(name, bytes, judged) {
   const { check, dryRun, markup } = judged;
   const [word, kind, text] = verdictOf(judged);
+  const rulesVersion = check.rulesVersion ?? dryRun.rulesVersion;
   const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
   results.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
     make('p', { class: 'verdict' }, mark(word, kind), ` ${text}`),
+    rulesVersion ? make('p', { class: 'soft' }, `Judged by rule set ${rulesVersion}. ${DIGESTS[check.digest] ?? ''}`) : null,
     bytes.length > LIMIT_BYTES ? make('p', {}, `It has ${bytes.length} bytes; the service takes ${LIMIT_BYTES}.`) : null,
-    check.digest === 'legacy' ? make('p', {}, 'Its digest follows the older rule, which covered the nonce. Submitting '
-      + 'puts in the digest by the present rule.') : null,
-    shapeErrors(dryRun.errors), flagList(check.flags), figures(check.summaries), publication(dryRun),
+    shapeErrors(dryRun.errors), flagList(check.flags, dryRun.entry?.protocol), markup ? null : figures(check.summaries),
+    publication(dryRun),
     bytes.length > LIMIT_BYTES ? null : submission(bytes, judged), runPage(markup)].flat().filter(Boolean)));
   return { head, text };
 }
