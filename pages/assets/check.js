@@ -163,12 +163,19 @@ function publication({ removed, entry, path }) {
       pretty(entry))];
 }
 
-/** The markup of a run page as part of this one: headings two levels down, without the verdict, which stands above. */
+/**
+ * The markup of a run page as part of this one: without the verdict, which stands above, headings two levels down, ids
+ * its own beside those of other files.
+ */
 function runPage(markup) {
   if (!markup) return null;
   const holder = make('div');
   holder.innerHTML = markup; // made by the validator, which escapes whatever comes from the file
-  holder.querySelector('#verdict')?.remove();
+  for (const gone of holder.querySelectorAll('#verdict, a[href="#verdict"]')) gone.remove();
+  const prefix = `file-${results.childElementCount + 1}-`;
+  for (const node of holder.querySelectorAll('[id]')) node.id = prefix + node.id;
+  for (const link of holder.querySelectorAll('a[href^="#"]'))
+    link.setAttribute('href', `#${prefix}${link.getAttribute('href').slice(1)}`);
   for (const head of holder.querySelectorAll('h1, h2, h3, h4')) {
     const lower = make(`h${Number(head.tagName[1]) + 2}`);
     lower.append(...head.childNodes);
