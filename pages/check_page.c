@@ -46,7 +46,7 @@ static void put_rules(struct buffer *out)
     buffer_text(out, "</dl></details>");
 }
 
-void check_page_write(struct buffer *out)
+void check_page_write(struct buffer *out, bool own_rules)
 {
     static const char title[] = "Check a file";
     const struct frame frame = {
@@ -60,6 +60,10 @@ void check_page_write(struct buffer *out)
         "<noscript><p class=\"note\">This page needs JavaScript. The command line does the same, "
         "offline: <code>benchledger check FILE</code> judges a file, <code>benchledger scrub "
         "FILE</code> prints what would be published.</p></noscript>");
+    if (own_rules)
+        buffer_text(
+            out, "<p class=\"note\">This service takes other protocols or has another answer key "
+                 "than the validator in this page knows: its own verdict may differ.</p>");
     put_form(out);
     put_rules(out);
     frame_close(out);

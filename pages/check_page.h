@@ -2,9 +2,12 @@
 #ifndef BENCHLEDGER_PAGES_CHECK_PAGE_H
 #define BENCHLEDGER_PAGES_CHECK_PAGE_H
 
+#include <stdbool.h>
+
 #include "validator/buffer.h"
 
-/* The whole page, the same for everybody. */
-void check_page_write(struct buffer *out);
+/* The whole page, the same for everybody. OWN_RULES: the service is configured with another answer key or other
+ * protocols than the module has, so that the page must not promise the service's verdict. */
+void check_page_write(struct buffer *out, bool own_rules);
 
 #endif

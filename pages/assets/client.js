@@ -205,20 +205,18 @@ function pause(ms, signal) {
   });
 }
 
+/** What a proxy in between means when it answers in the service's place. */
+const BY_STATUS = { 413: 'payload-too-large', 415: 'unsupported-media-type', 429: 'rate-limited', 503: 'store-unavailable' };
+
 /** The answer's object; refusals are thrown. */
 async function open(response) {
-  let body;
-  try {
-    body = await response.json();
-  } catch (cause) {
-    throw new BenchError('bad-answer', `The service answered with status ${response.status} and no JSON.`,
-      { status: response.status, cause });
-  }
-  if (response.ok) return body;
-  const { code = 'bad-answer', message = `The service answered with status ${response.status}.`, ok, ...details } = body;
-  const wait = Number(details.retryAfterSec ?? response.headers.get('Retry-After') ?? NaN);
-  throw new BenchError(code, message, { status: response.status, details,
-    retryAfterSec: Number.isFinite(wait) ? wait : undefined });
+  const { status, headers } = response;
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
+  const { code = BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'bad-request' : 'bad-answer'),
+    message = `The service answered with status ${status} and without an explanation.`, ok, ...details } = body ?? {};
+  const wait = Number(details.retryAfterSec ?? headers.get('Retry-After') ?? NaN);
+  throw new BenchError(code, message, { status, details, retryAfterSec: wait > 0 ? wait : undefined });
 }
 
 /** A nonce for one submission; valid for a day. */
@@ -272,6 +270,7 @@ const DEFAULTS = {
   attempts: 8, // that fail without the service saying how long to wait
   backoffMs: 1000, // before the second; doubles, up to half a minute
   maxWaitSec: 900, // all waiting together
+  timeoutMs: 120_000, // of one request, the upload included
   wantReceipt: false, // after a lost answer: send once more, because only that answer carries it
   follow: false, // after 202: wait until the run has reached the dataset, or followSec have passed
   followSec: 600,
@@ -320,9 +319,9 @@ class Submission {
     const { body, headers } = await pack(bytes);
     this.sent += 1;
     this.tell('sending', { attempt: this.sent, bytes: body.size ?? body.length });
-    const { signal, service } = this.options;
+    const { signal, timeoutMs, service } = this.options;
     this.unsure = true; // until there is an answer
-    const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal });
+    const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal, timeoutMs });
     try {
       const answer = await open(response);
       this.unsure = false;

@@ -197,6 +197,21 @@ test('check: without WebAssembly it says that files are sent, and sends none bef
   await screenshot(page, 'check-without-webassembly');
 });
 
+test('check: a build without the module, or one that cannot be fetched, says that files are sent', async (t) => {
+  const page = await openCheck(t, service, { prepare: (made) => made.route('**/validator.wasm*', (route) => route.fulfill({ status: 404 })) });
+  assert.match(await page.locator('#check-mode').innerText(), /WILL BE SENT/);
+  await page.setInputFiles('#check-files', [fileOf('a.json', seal(makeRun()))]);
+  await page.getByRole('button', { name: 'Send 1 file for checking' }).click();
+  await page.waitForSelector('[data-verdict=publishable]');
+  assert.deepEqual(page.posts, ['/api/bench/validate']);
+});
+
+test('check: a service with rules of its own does not promise the verdict of the page', async (t) => {
+  assert.doesNotMatch(await (await service.fetch('/check')).text(), /may differ/);
+  const own = await startService(t, { config: { protocols: 'localmode-bench/5,localmode-bench/4' } });
+  assert.match(await (await own.fetch('/check')).text(), /its own verdict may differ/);
+});
+
 test('check: without JavaScript it names the command line', async (t) => {
   const browser = await startBrowser(t);
   const page = await openPage(t, browser, { javaScriptEnabled: false });

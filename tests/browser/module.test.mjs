@@ -6,6 +6,8 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Folder, lines, run as runBinary } from '../support/checker.mjs';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
+import { mutatedFile } from '../support/mutate.mjs';
+import { Random } from '../support/prng.mjs';
 import { canonical, CELL_KINDS, digestOf, makeRun, seal } from '../support/run.mjs';
 import { baseOf, RULE_CASES } from '../support/rule_cases.mjs';
 import { BINARY, startService } from '../support/service.mjs';
@@ -94,6 +96,29 @@ test('module: says of every corpus file what the command line says', { skip: NO_
       assert.equal(validator.checkLine(readFileSync(name), { name, anyProtocol: options.length > 0 }), `${expected[i]}\n`, name);
   }
   t.diagnostic(`${files.length} files, twice`);
+});
+
+test('module: says of mutated files what the command line says', (t) => {
+  const random = new Random(20261130), originals = corpusFiles().map((name) => readFileSync(name, 'utf8'));
+  const files = Array.from({ length: 400 }, (_, i) => [`mutated file ${i}`, mutatedFile(random, originals)]);
+  assertSame(files);
+  assertSame(files, { anyProtocol: true });
+  for (const [name, bytes] of files) assert.doesNotThrow(() => [validator.dryRun(bytes), validator.runPage(bytes), validator.scrub(bytes)], name);
+  t.diagnostic(`${files.length} files`);
+});
+
+test('module: a run is shown as on its own page', async (t) => {
+  const service = await startService(t);
+  const run = makeRun({ cells: CELL_KINDS });
+  const { status, body } = await service.submit(run);
+  assert.equal(status, 200);
+  const page = await (await service.fetch(`/run/${run.runId}`)).text();
+  const markup = validator.runPage(service.file(body.path));
+  for (const part of ['verdict', 'results', 'environment', 'events', 'cells']) {
+    const cut = (text) => new RegExp(`<section id="${part}">[^]*?(?=<section id="|</article>)`).exec(text)?.[0];
+    assert.ok(cut(markup)?.length > 50, part);
+    assert.equal(cut(markup), cut(page), part);
+  }
 });
 
 test('module: digest, canonical form and published bytes are those of the command line', () => {
