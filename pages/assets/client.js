@@ -40,9 +40,22 @@ const write = (value) => {
   return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${write(value[key])}`).join(',')}}`;
 };
 
+/** A copy of RUN as JSON holds it. */
+function copy(run) {
+  let made;
+  try {
+    made = JSON.parse(JSON.stringify(run));
+  } catch (cause) {
+    throw new BenchError('invalid-json', 'The run cannot be written as JSON.', { cause });
+  }
+  if (made === null || typeof made !== 'object' || Array.isArray(made))
+    throw new BenchError('invalid-shape', 'The run is not an object.');
+  return made;
+}
+
 /** What the digest is made of: keys sorted by UTF-16 units, no white space, without `digest` and `nonce`. */
 export function canonical(run) {
-  const { digest: _digest, nonce: _nonce, ...rest } = JSON.parse(JSON.stringify(run));
+  const { digest: _digest, nonce: _nonce, ...rest } = copy(run);
   return write(rest);
 }
 
@@ -162,10 +175,12 @@ function validatorOf(service) {
   return validators.get(service);
 }
 
-/** Judges a file here, without sending it: {...check, dryRun}, see Validator. */
+const read = async (file) => bytesOf(file instanceof Blob ? await file.arrayBuffer() : file);
+
+/** Judges a file (here also a Blob) without sending it: {...check, dryRun}, see Validator. */
 export async function check(file, { service = HOME, ...options } = {}) {
-  const validator = await validatorOf(service);
-  return { ...validator.check(file, options), dryRun: validator.dryRun(file, options) };
+  const [validator, bytes] = await Promise.all([validatorOf(service), read(file)]);
+  return { ...validator.check(bytes, options), dryRun: validator.dryRun(bytes, options) };
 }
 
 /** fetch that ends in time and fails with a BenchError. */
@@ -252,7 +267,7 @@ function assertSize(bytes) {
 
 /** SENDS the file to the service's dry run, which stores nothing, and gives its answer, refusals of the file too. */
 export async function validateRemotely(file, { service = HOME, signal } = {}) {
-  const bytes = bytesOf(file);
+  const bytes = await read(file);
   assertSize(bytes);
   const response = await reach(new URL('api/bench/validate', service), { method: 'POST', signal, ...await pack(bytes) });
   try {
@@ -413,7 +428,7 @@ class Submission {
  */
 export async function submit(run, options = {}) {
   const settings = { ...DEFAULTS, ...options };
-  const { nonce, ...plain } = JSON.parse(JSON.stringify(run));
+  const { nonce, ...plain } = copy(run);
   const own = await digest(plain, settings);
   if (plain.digest !== undefined && plain.digest !== own && !settings.reseal)
     throw new BenchError('digest-mismatch', 'The digest is not that of the run.', { details: { computed: own } });
@@ -424,7 +439,7 @@ export async function submit(run, options = {}) {
 
 /** RUN sealed with its digest as a file: saved by the browser where there is a page, and given back as a Blob. */
 export async function exportRun(run, { service = HOME, filename } = {}) {
-  const { nonce, ...plain } = JSON.parse(JSON.stringify(run));
+  const { nonce, ...plain } = copy(run);
   plain.digest = await digest(plain, { service });
   const file = new Blob([JSON.stringify(plain)], { type: 'application/json' });
   if (typeof document === 'undefined') return file;

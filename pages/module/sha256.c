@@ -57,8 +57,7 @@ static void add_end(uint32_t state[WORDS], const unsigned char *rest, size_t res
 {
     unsigned char end[2 * BLOCK] = {0};
     size_t size = rest_size < LENGTH_AT ? BLOCK : 2 * BLOCK;
-    if (rest_size)
-        memcpy(end, rest, rest_size);
+    memcpy(end, rest, rest_size);
     end[rest_size] = 0x80;
     for (unsigned i = 0; i < 8; i++)
         end[size - 1 - i] = (unsigned char)(total * 8 >> (8 * i));
@@ -70,11 +69,11 @@ void sha256(const void *data, size_t size, unsigned char digest[SHA256_SIZE])
 {
     uint32_t state[WORDS] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    const unsigned char *bytes = data;
+    const unsigned char *bytes = size ? data : "";
     size_t whole = size - size % BLOCK;
     for (size_t at = 0; at < whole; at += BLOCK)
         add_block(state, bytes + at);
-    add_end(state, size > whole ? bytes + whole : NULL, size - whole, size);
+    add_end(state, bytes + whole, size - whole, size);
     for (unsigned i = 0; i < SHA256_SIZE; i++)
         digest[i] = (unsigned char)(state[i / 4] >> (24 - 8 * (i % 4)));
 }

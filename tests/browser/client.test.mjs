@@ -366,6 +366,23 @@ test('client: it can be stopped', async (t) => {
   assert.equal(page.posts.length, 0);
 });
 
+test('client: what is no run is refused here, and a file may be a Blob', async (t) => {
+  const service = await startService(t);
+  const page = await openRunner(t, service.base);
+  const codes = await page.evaluate(() => {
+    const circle = {};
+    circle.circle = circle;
+    return Promise.all([undefined, null, [], 'text', circle, { big: 1n }]
+      .map((run) => client.submit(run).catch((error) => `${error.name} ${error.code}`)));
+  });
+  assert.deepEqual(codes, ['BenchError invalid-json', ...Array(3).fill('BenchError invalid-shape'),
+    ...Array(2).fill('BenchError invalid-json')]);
+  assert.equal(page.posts.length, 0);
+  const checked = await page.evaluate((run) => client.check(new Blob([JSON.stringify(run)])), seal(makeRun()));
+  assert.equal(checked.ok, true);
+  settled(page);
+});
+
 test('client: large runs are packed', async (t) => {
   const service = await startService(t);
   const page = await openRunner(t, service.base);
