@@ -257,7 +257,8 @@ function show(name, bytes, judged) {
   const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
   results.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
     make('p', { class: 'verdict' }, mark(word, kind), ` ${text}`),
-    rulesVersion ? make('p', { class: 'soft' }, `Judged by rule set ${rulesVersion}. ${DIGESTS[check.digest] ?? ''}`) : null,
+    make('p', { class: 'soft' }, rulesVersion && !check.shapeErrors?.length ? `Judged by rule set ${rulesVersion}. ` : '',
+      DIGESTS[check.digest] ?? ''),
     bytes.length > LIMIT_BYTES ? make('p', {}, `It has ${bytes.length} bytes; the service takes ${LIMIT_BYTES}.`) : null,
     shapeErrors(dryRun.errors), flagList(check.flags, dryRun.entry?.protocol), markup ? null : figures(check.summaries),
     publication(dryRun),
