@@ -84,10 +84,11 @@ const DIGESTS = {
   mismatch: 'The digest does not verify.',
 };
 
-function verdictOf({ check, dryRun }) {
+function verdictOf({ check, dryRun }, size) {
   const rejects = check.flags.filter(({ severity }) => severity === 'reject').length;
   const warnings = check.flags.length - rejects;
   const refused = (why) => ['refused', 'bad', `The service would refuse this file. ${why}`];
+  if (dryRun.ok && size > LIMIT_BYTES) return refused(`It has ${size} bytes; the service takes ${LIMIT_BYTES}.`);
   switch (dryRun.ok ? 'taken' : dryRun.code) {
     case 'taken':
       if (dryRun.flagged)
@@ -252,14 +253,13 @@ function submission(bytes, { check, dryRun }) {
 
 function show(name, bytes, judged) {
   const { check, dryRun, markup } = judged;
-  const [word, kind, text] = verdictOf(judged);
+  const [word, kind, text] = verdictOf(judged, bytes.length);
   const rulesVersion = check.rulesVersion ?? dryRun.rulesVersion;
   const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
   results.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
     make('p', { class: 'verdict' }, mark(word, kind), ` ${text}`),
     make('p', { class: 'soft' }, rulesVersion && !check.shapeErrors?.length ? `Judged by rule set ${rulesVersion}. ` : '',
       DIGESTS[check.digest] ?? ''),
-    bytes.length > LIMIT_BYTES ? make('p', {}, `It has ${bytes.length} bytes; the service takes ${LIMIT_BYTES}.`) : null,
     shapeErrors(dryRun.errors), flagList(check.flags, dryRun.entry?.protocol), markup ? null : figures(check.summaries),
     publication(dryRun),
     bytes.length > LIMIT_BYTES ? null : submission(bytes, judged), runPage(markup)].flat().filter(Boolean)));

@@ -3,7 +3,13 @@ import { check, exportRun, submit } from '/client.js';
 
 const find = (id) => document.getElementById(id);
 const say = (text) => { find('said').textContent = text; };
-const on = (id, work) => find(id).addEventListener('click', () => work(JSON.parse(find('run').value)).catch((error) => say(error.message)));
+const on = (id, work) => find(id).addEventListener('click', async () => {
+  try {
+    await work(JSON.parse(find('run').value));
+  } catch (error) {
+    say(`${error.code ?? 'no run'}: ${error.message}`);
+  }
+});
 
 on('check', async (run) => {
   const { ok, flags, dryRun } = await check(run); // nothing is sent
@@ -11,11 +17,10 @@ on('check', async (run) => {
 });
 
 on('submit', async (run) => {
-  try {
-    const result = await submit(run, { onProgress: ({ stage, seconds }) => say(seconds ? `${stage} ${seconds} s` : stage) });
-    say(`${result.outcome}: ${result.page}`);
-  } catch (error) {
-    if (error.away) await exportRun(error.run ?? run); // the service is not there for it: keep it as a file
-    say(`${error.code}: ${error.message}`);
-  }
+  const onProgress = ({ stage, seconds }) => say(seconds ? `${stage} ${seconds} s` : stage);
+  const { outcome, page } = await submit(run, { onProgress }).catch(async (error) => {
+    if (error.away) await exportRun(run); // the service is not there for it: keep it as a file
+    throw error;
+  });
+  say(`${outcome}: ${page}`);
 });

@@ -159,6 +159,14 @@ test('check: the button submits the run with a fresh nonce and shows what came b
   settled(page);
 });
 
+test('check: a run that is too large for the service is refused, and shown all the same', async (t) => {
+  const page = await openCheck(t, service);
+  assert.deepEqual(await choose(page, fileOf('large.json', seal(makeRun({ pad: 5 * 1024 * 1024 })))), ['refused']);
+  assert.match(await page.locator('.checked').innerText(), /the service takes 4194304[^]*Decode/);
+  assert.equal(await page.getByRole('button', { name: 'Submit' }).count(), 0);
+  settled(page);
+});
+
 test('check: a file with a digest by the older rule is submitted with the present one', async (t) => {
   const page = await openCheck(t, service);
   await choose(page, fileOf('legacy.json', seal(makeRun({ id: 'legacy-run-1' }), 'an-old-nonce', { legacy: true })));

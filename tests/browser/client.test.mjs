@@ -422,6 +422,9 @@ test('client: the example page checks and submits', async (t) => {
   const service = await startService(t);
   const page = await openPage(t, await startBrowser(t));
   await page.goto(`${service.base}/assets/example.html`);
+  await page.fill('#run', '{"a":');
+  await page.click('#check');
+  await page.waitForFunction(() => document.getElementById('said').textContent.startsWith('no run: '));
   await page.fill('#run', JSON.stringify(seal(makeRun({ id: 'by-the-example' }))));
   await page.click('#check');
   await page.waitForFunction(() => document.getElementById('said').textContent === 'fine');

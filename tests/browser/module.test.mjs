@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { Folder, lines, run as runBinary } from '../support/checker.mjs';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
 import { mutatedFile } from '../support/mutate.mjs';
+import { landmarks, randomText } from '../support/numbers.mjs';
 import { Random } from '../support/prng.mjs';
 import { canonical, CELL_KINDS, digestOf, makeRun, seal } from '../support/run.mjs';
 import { baseOf, RULE_CASES } from '../support/rule_cases.mjs';
@@ -146,6 +147,16 @@ test('module: digest, canonical form and published bytes are those of the comman
   } finally {
     folder.close();
   }
+});
+
+test('module: reads and prints numbers as JavaScript does', (t) => {
+  const random = new Random(4);
+  const texts = [...landmarks(), ...Array.from({ length: 200_000 }, (_, i) => randomText(random, i))]
+    .filter((text) => { try { return Number.isFinite(JSON.parse(text)); } catch { return false; } });
+  const found = Buffer.from(validator.canonical(`{"n":[${texts.join(',')}]}`)).toString();
+  const expected = `{"n":[${texts.map((text) => JSON.stringify(JSON.parse(text))).join(',')}]}`;
+  assert.ok(found === expected, 'a number differs');
+  t.diagnostic(`${texts.length} numbers`);
 });
 
 test('module: the dry run is that of the service, refusals too', async (t) => {
