@@ -14,9 +14,8 @@ enum {
 const char *board_dimension_name(enum board_dimension dimension)
 {
     static const char *const names[BOARD_DIMENSIONS] = {
-        [BY_PROTOCOL] = "protocol",      [BY_CLASS] = "deviceClass",
-        [BY_DEVICE] = "deviceSubclass",  [BY_RUNTIME] = "runtimeId",
-        [BY_MODEL] = "benchModelId",     [BY_WORKLOAD] = "workloadId",
+        [BY_PROTOCOL] = "protocol", [BY_CLASS] = "deviceClass",  [BY_DEVICE] = "deviceSubclass",
+        [BY_RUNTIME] = "runtimeId", [BY_MODEL] = "benchModelId", [BY_WORKLOAD] = "workloadId",
         [BY_BROWSER] = "browser",
     };
     return names[dimension];

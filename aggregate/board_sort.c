@@ -78,12 +78,12 @@ void board_sort(struct row **rows, size_t count, const char *sort)
         return;
     struct ranked *ranked = memory_grow(NULL, count * sizeof *ranked);
     for (size_t i = 0; i < count; i++)
-        ranked[i] = (struct ranked){.row = rows[i],
-                                    .text = column->kind == COLUMN_TEXT ? column->text(rows[i])
-                                                                        : NULL,
-                                    .number = number_of(column, rows[i]),
-                                    .place = i,
-                                    .falls = *sort == '-'};
+        ranked[i] =
+            (struct ranked){.row = rows[i],
+                            .text = column->kind == COLUMN_TEXT ? column->text(rows[i]) : NULL,
+                            .number = number_of(column, rows[i]),
+                            .place = i,
+                            .falls = *sort == '-'};
     qsort(ranked, count, sizeof *ranked, by_rank);
     for (size_t i = 0; i < count; i++)
         rows[i] = ranked[i].row;

@@ -40,7 +40,7 @@ struct view_recent {
 struct board_view {
     const struct view_row *rows; /* in the order asked for */
     size_t count;
-    size_t runs, entries; /* runs selected; entries of the whole index */
+    size_t runs, entries;      /* runs selected; entries of the whole index */
     size_t all_rows, all_runs; /* of the board without a query */
     struct {
         const struct view_choice *choices; /* by UTF-16 code units */
@@ -58,7 +58,7 @@ void board_view_make(struct board *board, const struct board_query *query, struc
 struct view_run {
     struct text id, created_at, browser, backend;
     struct text browser_version, os, os_version; /* empty where the run does not say */
-    double figures[FIGURE_COUNT]; /* NAN: none */
+    double figures[FIGURE_COUNT];                /* NAN: none */
     bool high_variance, burst;
 };
 enum { VIEW_RUNS_MOST = 200 };
