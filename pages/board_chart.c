@@ -8,7 +8,8 @@
 #include "pages/terms.h"
 #include "validator/arena.h"
 
-enum { CHARTS_FEW = 8, CHARTS_MOST = 40, ITEMS_MOST = 24 };
+/* Of a board as a whole, and of what somebody has narrowed down. */
+enum { CHARTS_FEW = 8, CHARTS_MOST = 40, ITEMS_FEW = 10, ITEMS_MOST = 30 };
 
 /* What rows of one chart share, in order of comparison, and what tells them apart. */
 static const struct kind {
@@ -112,15 +113,14 @@ static int by_model(const void *left, const void *right)
 /* Of many, the weightiest of each model and kind. */
 static size_t pick_groups(struct group *groups, size_t count, bool narrowed)
 {
-    size_t most = narrowed ? CHARTS_MOST : CHARTS_FEW, kept = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         groups[i].place = i;
     if (count)
         qsort(groups, count, sizeof *groups, by_weight);
-    bool thins = !narrowed && count > CHARTS_FEW;
-    for (size_t i = 0; i < count && kept < most; i++) {
+    for (size_t i = 0; i < count && kept < (narrowed ? CHARTS_MOST : CHARTS_FEW); i++) {
         bool seen = false;
-        for (size_t j = 0; thins && j < kept; j++)
+        for (size_t j = 0; !narrowed && j < kept; j++)
             seen = seen ||
                    (groups[j].kind == groups[i].kind && groups[j].rows[0]->keys[BY_MODEL].data ==
                                                             groups[i].rows[0]->keys[BY_MODEL].data);
@@ -137,6 +137,8 @@ struct drawing {
     const struct board_asked *asked;
     enum figure figure;
     const struct term *term;
+    bool narrowed;  /* to one model, or to few charts */
+    bool protocols; /* rows of several are shown */
 };
 
 static int by_median(const void *left, const void *right, void *context)
@@ -169,40 +171,48 @@ static void put_item(const struct drawing *drawing, const struct view_row *row,
     buffer_text(drawing->out, "</li>");
 }
 
-static void put_chart(const struct drawing *drawing, const struct group *group)
+static void put_caption(const struct drawing *drawing, const struct group *group)
 {
-    const struct view_row *rows[ITEMS_MOST], *first = group->rows[0];
-    struct drawing own = *drawing; /* qsort_r takes no const */
-    double most = 0;
+    const struct view_row *first = group->rows[0];
     BUFFER_SCOPE struct buffer link = {0};
-    const struct view_row **order = memory_grow(NULL, group->count * sizeof *order);
-    memcpy(order, group->rows, group->count * sizeof *order);
-    qsort_r(order, group->count, sizeof *order, by_median, &own);
-    size_t shown = group->count < ITEMS_MOST ? group->count : ITEMS_MOST;
-    memcpy(rows, order, shown * sizeof *order);
-    free(order);
-    for (size_t i = 0; i < shown; i++)
-        most = fmax(most, rows[i]->figures[drawing->figure].max);
     unsigned dimensions = 0;
     for (int i = 0; i < SHARED; i++)
         dimensions |= 1U << group->kind->shared[i];
     address_rows(&link, first, dimensions);
     html_put(drawing->out,
-             "<figure class=\"chart\"><figcaption><a href=\"{}\">{}</a> {} {}"
-             "<small>{} \xC2\xB7 {} \xC2\xB7 {} compared</small></figcaption><ol>",
+             "<figcaption><a href=\"{}\">{}</a> {} {}<small>{} \xC2\xB7 {}{}{}</small>"
+             "</figcaption>",
              html_raw(&link), html_slice(first->keys[BY_MODEL], HTML_NAME_MOST),
              html_text(group->kind->between),
              html_slice(first->keys[group->kind->shared[SHARED - 1]], HTML_NAME_MOST),
-             html_slice(first->keys[BY_WORKLOAD], HTML_NAME_MOST),
-             html_slice(first->keys[BY_PROTOCOL], HTML_NAME_MOST),
-             html_text(group->kind->compared));
+             html_slice(first->keys[BY_WORKLOAD], HTML_NAME_MOST), html_text(group->kind->compared),
+             html_markup(drawing->protocols ? " \xC2\xB7 " : ""),
+             html_slice(drawing->protocols ? first->keys[BY_PROTOCOL] : (struct text){"", 0},
+                        HTML_NAME_MOST));
+}
+
+static void put_chart(const struct drawing *drawing, const struct group *group)
+{
+    struct drawing own = *drawing; /* qsort_r takes no const */
+    ARENA_SCOPE struct arena arena = {0};
+    const struct view_row **rows = arena_take(&arena, group->count * sizeof *rows);
+    memcpy(rows, group->rows, group->count * sizeof *rows);
+    qsort_r(rows, group->count, sizeof *rows, by_median, &own);
+    size_t room = drawing->narrowed ? ITEMS_MOST : ITEMS_FEW;
+    size_t shown = group->count < room ? group->count : room;
+    double most = 0;
+    for (size_t i = 0; i < shown; i++)
+        most = fmax(most, rows[i]->figures[drawing->figure].max);
+    buffer_text(drawing->out, "<figure class=\"chart\">");
+    put_caption(drawing, group);
+    buffer_text(drawing->out, "<ol>");
     for (size_t i = 0; i < shown; i++)
         put_item(drawing, rows[i], group->kind, plot_end(most));
     buffer_text(drawing->out, "</ol>");
     plot_axis(drawing->out, plot_end(most));
     if (shown < group->count)
-        html_put(drawing->out, "<p class=\"soft\">and {} more</p>",
-                 html_number((double)(group->count - shown)));
+        html_put(drawing->out, "<p class=\"soft\">and {} more {}</p>",
+                 html_number((double)(group->count - shown)), html_text(group->kind->compared));
     buffer_text(drawing->out, "</figure>");
 }
 
@@ -227,10 +237,9 @@ static void put_heading(const struct drawing *drawing, struct text protocol, siz
         "stand behind it; the line reaches from the smallest to the largest value, the bar "
         "holds the middle half of four or more.");
     if (shown < found)
-        html_put(drawing->out,
-                 " Shown are {} of {} charts, those with most runs: choose a model to see all of "
-                 "its own.",
-                 html_number((double)shown), html_number((double)found));
+        html_put(drawing->out, " Shown are {} of {} charts, those with most runs{}.",
+                 html_number((double)shown), html_number((double)found),
+                 html_markup(drawing->narrowed ? "" : ": choose a model to see all of its own"));
     buffer_text(drawing->out, "</p>");
 }
 
@@ -250,7 +259,11 @@ void chart_write(struct buffer *out, const struct board_view *view, const struct
                 rows[i][count++] = &view->rows[j];
         found += find_groups(rows[i], count, &kinds[i], groups + found);
     }
-    size_t shown = pick_groups(groups, found, asked->query.equal[BY_MODEL] != NULL);
+    drawing.narrowed = asked->query.equal[BY_MODEL] || found <= CHARTS_FEW;
+    for (size_t i = 1; i < view->count; i++)
+        drawing.protocols = drawing.protocols || view->rows[i].keys[BY_PROTOCOL].data !=
+                                                     view->rows[0].keys[BY_PROTOCOL].data;
+    size_t shown = pick_groups(groups, found, drawing.narrowed);
     put_heading(&drawing, view->count ? view->rows[0].keys[BY_PROTOCOL] : (struct text){0}, shown,
                 found);
     if (!shown)

@@ -91,7 +91,7 @@ void form_write(struct buffer *out, const struct board_view *view, const struct 
     buffer_text(out, "</div><div class=\"last\">");
     html_put(out, "<input type=\"hidden\" name=\"sort\" value=\"{}\">",
              html_text(asked->query.sort));
-    buffer_text(out, "<button>Show</button> <a id=\"reset\" href=\"/\">Reset</a></div></form>"
+    buffer_text(out, "<button>Apply</button> <a id=\"reset\" href=\"/\">Reset</a></div></form>"
                      "</details>");
 }
 

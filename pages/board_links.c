@@ -77,3 +77,14 @@ void address_run(struct buffer *out, struct text id)
 {
     html_put(out, "/run/{}", html_query(id));
 }
+
+void put_moment(struct buffer *out, struct text iso)
+{
+    if (iso.size < 16 || iso.data[10] != 'T') {
+        html_put(out, "{}", html_slice(iso, 30));
+        return;
+    }
+    html_put(out, "<time datetime=\"{}\">{} {}</time>", html_slice(iso, 30),
+             html_slice((struct text){iso.data, 10}, 10),
+             html_slice((struct text){iso.data + 11, 5}, 5));
+}

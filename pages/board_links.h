@@ -21,5 +21,8 @@ void address_row(struct buffer *out, const struct view_row *row, const struct bo
 /* The board with nothing but those keys of ROW that are in DIMENSIONS, a bit each. */
 void address_rows(struct buffer *out, const struct view_row *row, unsigned dimensions);
 void address_run(struct buffer *out, struct text id);
+/* An ISO time for people: its day and, where it has one, its minute. Whatever else stands there is shown as it
+ * is. */
+void put_moment(struct buffer *out, struct text iso);
 
 #endif

@@ -12,14 +12,13 @@ static const char *plural(size_t count, const char *one, const char *many)
 
 static void put_counts(struct buffer *out, const struct board_view *view, const char *changed_at)
 {
-    html_put(
-        out,
-        "<h1>How fast AI models run in browsers</h1><p class=\"lead\">{} {} in {} {}, each "
-        "recomputed from its raw trace. Last change <time datetime=\"{}\">{} {} UTC</time>.</p>",
-        html_number((double)view->all_runs), html_text(plural(view->all_runs, "run", "runs")),
-        html_number((double)view->all_rows), html_text(plural(view->all_rows, "row", "rows")),
-        html_text(changed_at), html_slice((struct text){changed_at, 10}, 10),
-        html_slice((struct text){changed_at + 11, 5}, 5));
+    html_put(out,
+             "<h1>How fast AI models run in browsers</h1><p class=\"lead\">{} {} in {} {}, each "
+             "recomputed from its raw trace. Last change ",
+             html_number((double)view->all_runs), html_text(plural(view->all_runs, "run", "runs")),
+             html_number((double)view->all_rows), html_text(plural(view->all_rows, "row", "rows")));
+    put_moment(out, (struct text){changed_at, strlen(changed_at)});
+    buffer_text(out, " UTC.</p>");
 }
 
 /* What the live region says: a script copies it there. */
@@ -52,13 +51,14 @@ static void put_recent(struct buffer *out, const struct board_view *view)
     buffer_text(out, "<h2>Recent submissions</h2><ul class=\"recent\">");
     for (size_t i = 0; i < view->recent_count; i++) {
         const struct view_recent *recent = &view->recent[i];
-        BUFFER_SCOPE struct buffer link = {0};
+        BUFFER_SCOPE struct buffer link = {0}, moment = {0};
         address_run(&link, recent->id);
+        put_moment(&moment, recent->created_at);
         html_put(out,
                  "<li><a href=\"{}\">{}</a> <span class=\"soft\">{} \xC2\xB7 {} \xC2\xB7 {} "
                  "\xC2\xB7 {} {}</span></li>",
-                 html_raw(&link), html_slice(recent->id, HTML_NAME_MOST),
-                 html_slice(recent->created_at, 10), html_slice(recent->device, HTML_NAME_MOST),
+                 html_raw(&link), html_slice(recent->id, HTML_NAME_MOST), html_raw(&moment),
+                 html_slice(recent->device, HTML_NAME_MOST),
                  html_slice(recent->browser, HTML_NAME_MOST), html_number((double)recent->cells),
                  html_text(plural(recent->cells, "cell", "cells")));
     }

@@ -47,23 +47,23 @@ static void put_spans(struct buffer *out, const struct view_figure *figure, doub
     if (figure->n > 1)
         put_span(out, "w", place(figure->min, end), place(figure->max, end), middle - 1, 2);
     if (figure->n >= VIEW_QUARTILES_FROM)
-        put_span(out, "q", place(figure->q25, end), place(figure->q75, end), middle - 4, 8);
+        put_span(out, "q", place(figure->q25, end), place(figure->q75, end), middle - 5, 10);
 }
 
 void plot_bar(struct buffer *out, const struct view_figure *figure, double end, bool provisional,
               const struct buffer *title)
 {
-    open_picture(out, "bar", title);
+    open_picture(out, "plot bar", title);
     put_grid(out, 16);
     put_spans(out, figure, end, 8);
-    buffer_format(out, "<circle class=\"%s\" cx=\"%.2f%%\" cy=\"8\" r=\"5\"/></svg>",
+    buffer_format(out, "<circle class=\"%s\" cx=\"%.2f%%\" cy=\"8\" r=\"4\"/></svg>",
                   provisional ? "m o" : "m", place(figure->median, end));
 }
 
 void plot_values(struct buffer *out, const struct view_figure *figure, double end,
                  const double *values, size_t count, const struct buffer *title)
 {
-    open_picture(out, "strip", title);
+    open_picture(out, "plot strip", title);
     put_grid(out, 40);
     put_spans(out, figure, end, 10);
     double median = place(figure->median, end);
@@ -78,7 +78,7 @@ void plot_values(struct buffer *out, const struct view_figure *figure, double en
 
 void plot_axis(struct buffer *out, double end)
 {
-    buffer_text(out, "<svg class=\"axis\" aria-hidden=\"true\">");
+    buffer_text(out, "<svg class=\"plot axis\" aria-hidden=\"true\">");
     for (int i = 0; i <= 2; i++) {
         static const char *const anchors[] = {"start", "middle", "end"};
         html_put(out, "<text x=\"{}%\" y=\"12\" text-anchor=\"{}\">{}</text>",

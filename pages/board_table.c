@@ -141,7 +141,7 @@ void table_write(struct buffer *out, const struct board_view *view, const struct
     struct table table = {.out = out, .view = view, .asked = asked, .shown = shown};
     table.protocol = view->rows[0].keys[BY_PROTOCOL];
     find_columns(&table);
-    buffer_text(out, "<div class=\"scroll\" role=\"region\" aria-label=\"Rows of the board\" "
+    buffer_text(out, "<div class=\"scroll rows\" role=\"region\" aria-label=\"Rows of the board\" "
                      "tabindex=\"0\"><table class=\"board\"><thead><tr>");
     for (size_t i = 0; i < HEADS; i++)
         if (table.has[i])

@@ -92,12 +92,13 @@ static void put_run(struct buffer *out, const struct board_detail *detail,
                     const struct view_run *run)
 {
     struct text protocol = detail->row.keys[BY_PROTOCOL];
-    BUFFER_SCOPE struct buffer link = {0};
+    BUFFER_SCOPE struct buffer link = {0}, moment = {0};
     address_run(&link, run->id);
+    put_moment(&moment, run->created_at);
     html_put(out,
              "<tr><th scope=\"row\"><a href=\"{}\">{}</a></th><td>{}</td><td>{} {}</td><td>{} {}"
              "</td>",
-             html_raw(&link), html_slice(run->id, HTML_NAME_MOST), html_slice(run->created_at, 10),
+             html_raw(&link), html_slice(run->id, HTML_NAME_MOST), html_raw(&moment),
              html_slice(run->browser, HTML_NAME_MOST),
              html_slice(run->browser_version, HTML_NAME_MOST), html_slice(run->os, HTML_NAME_MOST),
              html_slice(run->os_version, HTML_NAME_MOST));
@@ -122,7 +123,8 @@ static void put_runs(struct buffer *out, const struct board_detail *detail)
         html_put(out, "<p>The newest {} of {}; medians and ranges are of all.</p>",
                  html_number((double)detail->count), html_number((double)detail->all));
     buffer_text(out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs of the row\" "
-                     "tabindex=\"0\"><table><thead><tr><th scope=\"col\">Run</th><th scope=\"col\">"
+                     "tabindex=\"0\"><table class=\"runs\"><thead><tr><th "
+                     "scope=\"col\">Run</th><th scope=\"col\">"
                      "Date</th><th scope=\"col\">Browser</th><th scope=\"col\">System</th>");
     for (int i = 0; i < FIGURE_COUNT; i++) {
         const struct term *known = term(figure_name((enum figure)i));
@@ -152,7 +154,7 @@ void row_page_write(struct buffer *out, const struct board_detail *detail,
     buffer_text(
         out, "<h2>Figures</h2><p class=\"soft\">A dot below is a run; the upright line is the "
              "median, the thin line reaches from the smallest to the largest value, the bar holds "
-             "the middle half of four or more.</p><div class=\"charts\">");
+             "the middle half of four or more.</p><div class=\"strips\">");
     for (int i = 0; i < FIGURE_COUNT; i++)
         if (has_figure(detail, i))
             put_plot(out, detail, (enum figure)i);

@@ -4,6 +4,11 @@
 #include <string.h>
 
 #include "pages/html.h"
+#include "validator/bench_run.h"
+
+/* A number of the code as a word of a formula. */
+#define QUOTED(number) #number
+#define TEXT_OF(number) QUOTED(number)
 
 /* clang-format off */
 static const struct term table[] = {
@@ -79,7 +84,7 @@ static const struct term table[] = {
     {TERM_MARK, "provisional", "provisional", "", 0,
      "Fewer than three runs stand behind the row: the next one may change it.", "submissions < 3"},
     {TERM_MARK, "highVariance", "high variance", "", 0,
-     "In a contributing cell the values of a figure scatter by more than 5 % of their mean.", "cv > 0.05 and n \xE2\x89\xA5 2"},
+     "In a contributing cell the values of a figure scatter by more than 5 % of their mean.", "cv > " TEXT_OF(HIGH_VARIANCE_CV) " and n \xE2\x89\xA5 2"},
     {TERM_MARK, "e2e", "e2e", "", 0,
      "The stream of a contributing cell came in a burst instead of piece by piece, so TTFT and decode rate cannot be "
      "measured: the end-to-end rate stands in their place.",
@@ -87,7 +92,7 @@ static const struct term table[] = {
     {TERM_MARK, "incremental", "incremental", "", 0,
      "A stream whose chunks arrive while the answer is made: at least two chunks with text, and the time between the "
      "first and the last of them is at least a fifth of the request.",
-     "(t(last with text) \xE2\x88\x92 t(first with text)) / (endT \xE2\x88\x92 startT) \xE2\x89\xA5 0.2"},
+     "(t(last with text) \xE2\x88\x92 t(first with text)) / (endT \xE2\x88\x92 startT) \xE2\x89\xA5 " TEXT_OF(INCREMENTAL_SPAN)},
     {TERM_MARK, "submissions", "Runs", "", 0, "How many runs contribute to the row.", "distinct run ids"},
 };
 /* clang-format on */

@@ -37,6 +37,7 @@ enum {
     EXIT_CONFIG = 2,
     KEY_FILE_MOST = 16 << 20,
     JUDGEMENT_BYTES = 4 << 20,
+    PAGE_BYTES = 32 << 20,
     SECRET_LEAST = 32
 };
 #define HOUR_MS INT64_C(3600000)
@@ -201,6 +202,7 @@ static void fill(struct service *service)
     service->files = shelf_new((size_t)limits->cache_bytes);
     service->handovers = handovers_new(service);
     service->judgements = shelf_new(JUDGEMENT_BYTES);
+    service->run_pages = shelf_new(PAGE_BYTES);
     service->waitroom = waitroom_new(http_suspend, http_resume);
     service->rates = ratelimit_new((size_t)limits->address_table, rates);
     service->budgets.accepted = budget_new(limits->accepted_per_hour, HOUR_MS);
@@ -230,6 +232,7 @@ static void empty(struct service *service)
     watchdog_free(service->watchdog);
     handovers_free(service->handovers);
     shelf_free(service->judgements);
+    shelf_free(service->run_pages);
     waitroom_free(service->waitroom);
     boardview_free(service->board);
     shelf_free(service->files);

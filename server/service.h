@@ -36,6 +36,7 @@ struct service {
     struct shelf *files; /* by blob id */
     struct handovers *handovers;
     struct shelf *judgements; /* of committed files, see runs.h */
+    struct shelf *run_pages;  /* by run file and state, see page_run.h */
     struct waitroom *waitroom;
     struct watchdog *watchdog;
     struct ratelimit *rates;

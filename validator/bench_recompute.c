@@ -3,10 +3,6 @@
 
 #include "validator/bench_run.h"
 
-/* Share of the request that a stream must span to count as one (spec 02). */
-static const double INCREMENTAL_SPAN = 0.2;
-static const double HIGH_VARIANCE_CV = 0.05;
-
 const char *metric_name(enum metric metric)
 {
     static const char *const names[METRIC_COUNT] = {"ttftMs",
@@ -32,9 +28,10 @@ struct values {
     size_t counts[METRIC_COUNT];
 };
 
-static void add(struct values *values, enum metric metric, double value)
+static void add(struct measurement *measured, enum metric metric, double value)
 {
-    values->of[metric][values->counts[metric]++] = value;
+    measured->values[metric] = value;
+    measured->has |= 1u << metric;
 }
 
 static struct values make_values(struct arena *arena, size_t iterations)
@@ -45,35 +42,22 @@ static struct values make_values(struct arena *arena, size_t iterations)
     return values;
 }
 
-static const struct bench_chunk *first_filled(const struct bench_iteration *iteration)
+/* What the chunks of a stream are summed up to. */
+static void read_stream(const struct bench_iteration *iteration, struct measurement *measured)
 {
-    for (size_t i = 0; i < iteration->chunk_count; i++)
-        if (iteration->chunks[i].c > 0)
-            return &iteration->chunks[i];
-    return NULL;
-}
-
-static const struct bench_chunk *last_filled(const struct bench_iteration *iteration)
-{
-    for (size_t i = iteration->chunk_count; i > 0; i--)
-        if (iteration->chunks[i - 1].c > 0)
-            return &iteration->chunks[i - 1];
-    return NULL;
-}
-
-static bool is_incremental(const struct bench_iteration *iteration)
-{
-    const struct bench_chunk *first = first_filled(iteration), *last = last_filled(iteration);
-    double total = iteration->end - iteration->start;
-    return first != last && total > 0 && (last->t - first->t) / total >= INCREMENTAL_SPAN;
-}
-
-static double characters(const struct bench_iteration *iteration)
-{
-    double sum = 0;
-    for (size_t i = 0; i < iteration->chunk_count; i++)
-        sum += iteration->chunks[i].c;
-    return sum;
+    for (size_t i = 0; i < iteration->chunk_count; i++) {
+        const struct bench_chunk *chunk = &iteration->chunks[i];
+        measured->chars += chunk->c;
+        if (!(chunk->c > 0))
+            continue;
+        if (!measured->first)
+            measured->first = chunk;
+        measured->last_filled = chunk;
+    }
+    const struct bench_chunk *first = measured->first, *last = measured->last_filled;
+    double total = measured->total;
+    measured->incremental =
+        first != last && total > 0 && (last->t - first->t) / total >= INCREMENTAL_SPAN;
 }
 
 /* Prompt tokens of the fixed workloads, 0 for others. */
@@ -85,51 +69,71 @@ static double prompt_tokens(const struct js_value *workload)
 }
 
 /* The metrics that only an incremental stream has. */
-static void measure_stream(struct values *values, const struct bench_iteration *iteration,
-                           double chars, double prompt)
+static void measure_stream(const struct bench_iteration *iteration, struct measurement *measured)
 {
-    const struct bench_chunk *first = first_filled(iteration),
+    const struct bench_chunk *first = measured->first,
                              *last = &iteration->chunks[iteration->chunk_count - 1];
     double ttft = first->t - iteration->start;
-    double ms = last->t - first->t, decoded = chars - first->c;
-    add(values, METRIC_TTFT, ttft);
+    double ms = last->t - first->t, decoded = measured->chars - first->c;
+    add(measured, METRIC_TTFT, ttft);
     if (ms > 0 && decoded > 0) {
-        add(values, METRIC_DECODE_CHARS, decoded / ms * 1000);
-        add(values, METRIC_DECODE_CHUNKS, ((double)iteration->chunk_count - 1) / ms * 1000);
+        add(measured, METRIC_DECODE_CHARS, decoded / ms * 1000);
+        add(measured, METRIC_DECODE_CHUNKS, ((double)iteration->chunk_count - 1) / ms * 1000);
     }
-    if (prompt > 0 && ttft > 0)
-        add(values, METRIC_PREFILL, prompt / ttft * 1000);
+    if (measured->prompt > 0 && ttft > 0)
+        add(measured, METRIC_PREFILL, measured->prompt / ttft * 1000);
 }
 
-static void measure_llm(struct values *values, const struct bench_cell *cell, bool incremental)
+static void measure_llm(const struct bench_iteration *iteration, bool incremental,
+                        struct measurement *measured)
 {
-    double prompt = prompt_tokens(cell->workload_id);
-    for (size_t i = 0; i < cell->iteration_count; i++) {
-        const struct bench_iteration *iteration = &cell->iterations[i];
-        double chars = characters(iteration), total = iteration->end - iteration->start;
-        if (total > 0)
-            add(values, METRIC_TOTAL, total);
-        if (total > 0 && chars > 0)
-            add(values, METRIC_OVERALL, chars / total * 1000);
-        add(values, METRIC_GENERATED, chars);
-        if (incremental)
-            measure_stream(values, iteration, chars, prompt);
-    }
+    double chars = measured->chars, total = measured->total;
+    if (total > 0)
+        add(measured, METRIC_TOTAL, total);
+    if (total > 0 && chars > 0)
+        add(measured, METRIC_OVERALL, chars / total * 1000);
+    add(measured, METRIC_GENERATED, chars);
+    if (incremental)
+        measure_stream(iteration, measured);
 }
 
-static void measure_embedding(struct values *values, const struct bench_cell *cell)
+/* The first iteration's count says what the cell measures. */
+static void measure_embedding(const struct bench_cell *cell,
+                              const struct bench_iteration *iteration, struct measurement *measured)
 {
-    bool single = cell->iterations[0].count == 1;
-    for (size_t i = 0; i < cell->iteration_count; i++) {
-        const struct bench_iteration *iteration = &cell->iterations[i];
-        double duration = iteration->end - iteration->start;
-        if (!(duration > 0))
-            continue;
-        if (single)
-            add(values, METRIC_SINGLE_LATENCY, duration);
-        else
-            add(values, METRIC_BATCH_TEXTS, iteration->count / duration * 1000);
+    double duration = measured->total;
+    if (!(duration > 0))
+        return;
+    if (cell->iterations[0].count == 1)
+        add(measured, METRIC_SINGLE_LATENCY, duration);
+    else
+        add(measured, METRIC_BATCH_TEXTS, iteration->count / duration * 1000);
+}
+
+struct measurement bench_measure(const struct bench_cell *cell, size_t i, bool incremental)
+{
+    const struct bench_iteration *iteration = &cell->iterations[i];
+    struct measurement measured = {.total = iteration->end - iteration->start};
+    if (!cell->llm) {
+        measure_embedding(cell, iteration, &measured);
+        return measured;
     }
+    measured.prompt = prompt_tokens(cell->workload_id);
+    read_stream(iteration, &measured);
+    measure_llm(iteration, incremental, &measured);
+    return measured;
+}
+
+static bool is_incremental(const struct bench_cell *cell)
+{
+    for (size_t i = 0; i < cell->iteration_count; i++) {
+        struct measurement measured = {.total =
+                                           cell->iterations[i].end - cell->iterations[i].start};
+        read_stream(&cell->iterations[i], &measured);
+        if (!measured.incremental)
+            return false;
+    }
+    return true;
 }
 
 static bool has_high_variance(const struct bench_summary *summary)
@@ -151,14 +155,13 @@ static void summarise(struct arena *arena, const struct bench_cell *cell,
     summary->has_iterations = cell->iteration_count > 0;
     if (!summary->has_iterations)
         return;
+    summary->incremental = cell->llm && is_incremental(cell);
     struct values values = make_values(arena, cell->iteration_count);
-    if (cell->llm) {
-        summary->incremental = true;
-        for (size_t i = 0; i < cell->iteration_count; i++)
-            summary->incremental = summary->incremental && is_incremental(&cell->iterations[i]);
-        measure_llm(&values, cell, summary->incremental);
-    } else {
-        measure_embedding(&values, cell);
+    for (size_t i = 0; i < cell->iteration_count; i++) {
+        struct measurement measured = bench_measure(cell, i, summary->incremental);
+        for (int metric = 0; metric < METRIC_COUNT; metric++)
+            if (measured.has & 1u << metric)
+                values.of[metric][values.counts[metric]++] = measured.values[metric];
     }
     for (int metric = 0; metric < METRIC_COUNT; metric++)
         summary->metrics[metric] =

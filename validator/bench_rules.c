@@ -5,18 +5,33 @@
 
 /* Plausibility rules of set 2 (spec 02). A rule is a row of the table at the end: where it looks,
  * what it is called, how grave it is, and the function that looks. Its numbers stand here. */
-static const double MFLOPS_LOW = 1, MFLOPS_HIGH = 100000;
-static const double TEXT_UNITS_LEAST = 16;
-static const double TTFT_MS_LEAST = 1;
-static const double TIMER_RESOLUTION_US_LEAST = 4, TIMER_GRID_SLACK = 0.01;
-static const size_t TIMER_GRID_CHUNKS_LEAST = 20;
-static const double SCORE_SLACK = 1e-9;
-static const double EMBED_TEXTS_PER_SEC_MOST = 2000, EMBED_LATENCY_MS_LEAST = 0.05;
-static const double CLIENT_SLACK = 0.01;
+#define MFLOPS_LOW 1.0
+#define MFLOPS_HIGH 100000.0
+#define TEXT_UNITS_LEAST 16.0
+#define TTFT_MS_LEAST 1.0
+#define TIMER_RESOLUTION_US_LEAST 4.0
+#define TIMER_GRID_SLACK 0.01
+#define TIMER_GRID_CHUNKS_LEAST 20
+#define SCORE_SLACK 1e-9
+#define EMBED_TEXTS_PER_SEC_MOST 2000.0
+#define EMBED_LATENCY_MS_LEAST 0.05
+#define CLIENT_SLACK 0.01
+
+/* Characters a second by the model's size. */
+#define SMALL_BYTES 500e6
+#define SMALL_CHARS 4000.0
+#define MIDDLE_BYTES 1000e6
+#define MIDDLE_CHARS 2500.0
+#define LARGE_BYTES 2000e6
+#define LARGE_CHARS 1500.0
+#define LARGEST_CHARS 1000.0
 
 static const struct {
     double bytes_up_to, chars_per_sec;
-} envelopes[] = {{500e6, 4000}, {1000e6, 2500}, {2000e6, 1500}, {INFINITY, 1000}};
+} envelopes[] = {{SMALL_BYTES, SMALL_CHARS},
+                 {MIDDLE_BYTES, MIDDLE_CHARS},
+                 {LARGE_BYTES, LARGE_CHARS},
+                 {INFINITY, LARGEST_CHARS}};
 
 /* What a rule sees: the run, and for a rule about cells one ok cell with its summary. */
 struct rule;
@@ -37,6 +52,9 @@ struct rule {
     enum scope scope; /* only ok cells are judged */
     void (*look)(const struct subject *subject);
     const char *message;
+    const char *when;   /* each {} is one of LIMITS, in order */
+    const char *advice; /* to whoever measured */
+    double limits[RULE_LIMITS_MAX];
 };
 
 static void raise_flag(const struct subject *subject, enum severity severity,
@@ -413,42 +431,113 @@ static void embed_latency_implausible(const struct subject *subject)
         flag_numbers(subject, "singleLatencyMs", latency->median, "limit", EMBED_LATENCY_MS_LEAST);
 }
 
+/* What the two envelope rules say. */
+#define ENVELOPE_WORDS                                                                             \
+    "the model's size: {} chars/s up to {} MB, {} up to {} MB, {} up to {} MB, {} beyond or when " \
+    "the size is not given"
+#define ENVELOPE_LIMITS                                                                \
+    {                                                                                  \
+        SMALL_CHARS, SMALL_BYTES / 1e6, MIDDLE_CHARS, MIDDLE_BYTES / 1e6, LARGE_CHARS, \
+            LARGE_BYTES / 1e6, LARGEST_CHARS                                           \
+    }
+
+/* clang-format off */
 static const struct rule rules[] = {
     {"fingerprint-missing", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_missing,
-     "the run carries no calibration check"},
+     "the run carries no calibration check",
+     "fingerprint is absent or null",
+     "Let the runner finish its calibration before it measures, and export the run again.", {0}},
     {"fingerprint-implausible", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_implausible,
-     "the calibration check has no checksum or a speed that no browser reaches"},
+     "the calibration check has no checksum or a speed that no browser reaches",
+     "mflops is {} or less or above {}, or the checksum is missing",
+     "Measure again in a window that stays visible; update the runner if it comes back.", {MFLOPS_LOW, MFLOPS_HIGH}},
     {"load-time-reversed", SEVERITY_REJECT, ALL_CELLS, load_time_reversed,
-     "the model finished loading before it began"},
+     "the model finished loading before it began",
+     "load.endT < load.startT",
+     "The clock of the page went wrong, or the runner mixed up two times: measure again.", {0}},
     {"trace-not-monotonic", SEVERITY_REJECT, LLM_CELLS, trace_not_monotonic,
-     "times in the stream go backwards"},
+     "times in the stream go backwards",
+     "a chunk is before the one that precedes it (the first before startT), or endT is before the last",
+     "Take all times of an iteration from one performance.now() of one thread.", {0}},
     {"text-chunk-mismatch", SEVERITY_REJECT, LLM_CELLS, text_chunk_mismatch,
-     "the generated text is not as long as its chunks together"},
+     "the generated text is not as long as its chunks together",
+     "the length of the text in UTF-16 units is not the sum of its chunks' characters",
+     "Store the text exactly as it was streamed: not trimmed, not decoded again.", {0}},
     {"degenerate-generation", SEVERITY_REJECT, LLM_CELLS, degenerate_generation,
-     "an iteration generated fewer than 16 characters"},
+     "an iteration generated fewer than 16 characters",
+     "an iteration's text is shorter than {} UTF-16 units",
+     "The model stopped at once. Mark such a cell invalid, or look at its prompt and stop words.", {TEXT_UNITS_LEAST}},
     {"decode-rate-envelope", SEVERITY_REJECT, LLM_CELLS, decode_rate_envelope,
-     "the decode rate is above what a model of this size reaches"},
+     "the decode rate is above what a model of this size reaches",
+     "the median decode rate is above the envelope of " ENVELOPE_WORDS,
+     "Check that chunks carry the time at which they arrived, and that model.sizeBytes is that of the model. If it "
+     "is right, a maintainer can release the run.", ENVELOPE_LIMITS},
     {"overall-rate-envelope", SEVERITY_REJECT, LLM_CELLS, overall_rate_envelope,
-     "the end-to-end rate is above what a model of this size reaches"},
+     "the end-to-end rate is above what a model of this size reaches",
+     "the median end-to-end rate is above the envelope of " ENVELOPE_WORDS,
+     "Check that startT is taken before the request and endT after its end, and that model.sizeBytes is right.",
+     ENVELOPE_LIMITS},
     {"ttft-implausible", SEVERITY_REJECT, LLM_CELLS, ttft_implausible,
-     "the first token came in less than a millisecond"},
+     "the first token came in less than a millisecond",
+     "the median TTFT is below {} ms",
+     "Switch off prompt and answer caches: each iteration has to read its prompt.", {TTFT_MS_LEAST}},
     {"timer-grid", SEVERITY_WARN, LLM_CELLS, timer_grid,
-     "most chunk times do not lie on the grid of the browser's timer"},
+     "most chunk times do not lie on the grid of the browser's timer",
+     "timerResolutionUs is {} or more, and of at least {} chunks more than half are off its grid by more than {} of a step",
+     "Nothing, when the browser adds noise to its clock. Else let the runner measure the timer's resolution again.",
+     {TIMER_RESOLUTION_US_LEAST, TIMER_GRID_CHUNKS_LEAST, TIMER_GRID_SLACK}},
     {"quality-outputs-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_outputs_mismatch,
-     "outputs, details and n of the quality task do not count the same items"},
+     "outputs, details and n of the quality task do not count the same items",
+     "the number of outputs is not n, or details are missing or of another number",
+     "Store one output and one detail for each question that was asked.", {0}},
     {"quality-details-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_details_mismatch,
-     "the stored outputs give other answers than the details or the score say"},
+     "the stored outputs give other answers than the details or the score say",
+     "an output read again gives another hit than its detail, or the share of hits differs from the score by more than {}",
+     "Score exactly the stored text, cut as it is stored.", {SCORE_SLACK}},
     {"embed-rate-envelope", SEVERITY_REJECT, EMBED_CELLS, embed_rate_envelope,
-     "more than 2000 texts a second were embedded"},
+     "more than 2000 texts a second were embedded",
+     "the median embedding rate is above {} texts/s",
+     "Check that the request was awaited before endT was taken, and that count is what was embedded.",
+     {EMBED_TEXTS_PER_SEC_MOST}},
     {"embed-latency-implausible", SEVERITY_REJECT, EMBED_CELLS, embed_latency_implausible,
-     "a text was embedded in less than 0.05 ms"},
+     "a text was embedded in less than 0.05 ms",
+     "the median embedding latency is below {} ms",
+     "Check that the request was awaited before endT was taken, and that nothing was answered from a cache.",
+     {EMBED_LATENCY_MS_LEAST}},
     {"env-cross-field", SEVERITY_REJECT, AFTER_CELLS, env_cross_field,
-     "an Apple GPU under Windows"},
+     "an Apple GPU under Windows",
+     "gpu.vendor is apple and os.platform contains windows",
+     "Switch off extensions and settings that disguise the browser, and measure again.", {0}},
     {"software-renderer", SEVERITY_WARN, AFTER_CELLS, software_renderer,
-     "the graphics adapter is a software renderer or a virtual machine's"},
+     "the graphics adapter is a software renderer or a virtual machine's",
+     "a name of the adapter is that of a software renderer or a virtual machine (swiftshader, llvmpipe, softpipe, warp, "
+     "microsoft basic render, parallels, vmware, virtio, virtualbox); rejects when a cell was measured on the GPU",
+     "Measure on the device itself with its graphics driver, or leave out the GPU runtimes.", {0}},
     {"client-summary-disagrees", SEVERITY_REJECT, AFTER_CELLS, client_summary_disagrees,
-     "a median of the client differs by more than 1 % from the one recomputed from its trace"},
+     "a median of the client differs by more than 1 % from the one recomputed from its trace",
+     "for TTFT, decode rate, total, end-to-end rate, embedding latency or rate: |client \xE2\x88\x92 recomputed| / |recomputed| > {}",
+     "Leave clientSummaries out, or compute them from the trace as the methodology says.", {CLIENT_SLACK}},
 };
+/* clang-format on */
+
+bool bench_rule(size_t i, struct rule_text *text)
+{
+    static const char *const scopes[] = {
+        [BEFORE_CELLS] = "the run",         [LLM_CELLS] = "cells that generate text",
+        [ALL_CELLS] = "all cells",          [QUALITY_CELLS] = "cells of the quality task",
+        [EMBED_CELLS] = "cells that embed", [AFTER_CELLS] = "the run"};
+    if (i >= sizeof rules / sizeof *rules)
+        return false;
+    const struct rule *rule = &rules[i];
+    *text = (struct rule_text){.code = rule->code,
+                               .severity = rule->severity,
+                               .scope = scopes[rule->scope],
+                               .message = rule->message,
+                               .when = rule->when,
+                               .advice = rule->advice,
+                               .limits = rule->limits};
+    return true;
+}
 
 static bool is_in_scope(enum scope scope, const struct bench_cell *cell)
 {

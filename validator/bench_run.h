@@ -54,6 +54,20 @@ enum metric {
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);
+
+/* Share of the request that a stream must span to count as one, and the coefficient of variation
+ * above which a cell's variance is high (spec 02). */
+#define INCREMENTAL_SPAN 0.2
+#define HIGH_VARIANCE_CV 0.05
+
+/* What one iteration gives, with the terms that its figures are made of. */
+struct measurement {
+    double values[METRIC_COUNT];
+    unsigned has; /* bit of each metric that has a value: one that is not finite is a value, too */
+    double total, chars, prompt;                   /* ms, UTF-16 units, tokens (0: not known) */
+    const struct bench_chunk *first, *last_filled; /* with text; NULL without */
+    bool incremental;                              /* of this iteration alone */
+};
 /* Whether a client's median of it is held against ours (rule client-summary-disagrees). */
 bool metric_is_compared(enum metric metric);
 
@@ -99,11 +113,15 @@ static inline const struct bench_run *bench_run_of(const struct run *run)
     return (const struct bench_run *)run;
 }
 
+/* Iteration I of a cell; INCREMENTAL as its summary says. */
+struct measurement bench_measure(const struct bench_cell *cell, size_t i, bool incremental);
+
 /* One item of `cells`; CELL is cleared. */
 void bench_read_cell(struct shape *shape, const struct js_value *value, struct bench_cell *cell);
 const struct run *bench_read(struct shape *shape, const struct js_document *document);
 const struct summaries *bench_recompute(struct arena *arena, const struct run *run);
 void bench_judge(struct flags *flags, const struct run *run, const struct summaries *summaries);
+bool bench_rule(size_t i, struct rule_text *text);
 void bench_write_summaries(const struct run *run, const struct summaries *summaries,
                            struct js_writer *writer);
 

@@ -16,6 +16,7 @@ const struct protocol *protocol_localmode_bench(void)
         .recompute = bench_recompute,
         .judge = bench_judge,
         .write_summaries = bench_write_summaries,
+        .rule = bench_rule,
     };
     return &family;
 }
@@ -47,6 +48,14 @@ bool protocol_number(const struct js_value *id, double *number)
         *number = *number * 10 + (*at - '0');
     }
     return true;
+}
+
+bool protocol_rule(const struct protocol *family, const char *code, struct rule_text *text)
+{
+    for (size_t i = 0; family->rule(i, text); i++)
+        if (!strcmp(text->code, code))
+            return true;
+    return false;
 }
 
 void flag_begin(struct flag_writer *evidence)

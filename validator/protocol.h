@@ -17,6 +17,17 @@ struct flags {
     bool reject;
 };
 
+/* A rule in words, for people. */
+enum { RULE_LIMITS_MAX = 8 };
+struct rule_text {
+    const char *code, *message; /* as in its flags */
+    const char *scope;          /* what it looks at */
+    const char *when;           /* its condition; each {} is the next of LIMITS */
+    const char *advice;         /* to whoever measured */
+    const double *limits;       /* RULE_LIMITS_MAX */
+    enum severity severity;
+};
+
 struct protocol {
     const char *family;            /* the id up to the slash: "localmode-bench" */
     int schema_first, schema_last; /* what archive tools take */
@@ -28,6 +39,8 @@ struct protocol {
     void (*judge)(struct flags *flags, const struct run *run, const struct summaries *summaries);
     void (*write_summaries)(const struct run *run, const struct summaries *summaries,
                             struct js_writer *writer);
+    /* The I-th rule, in the order in which they are tried; false behind the last. */
+    bool (*rule)(size_t i, struct rule_text *text);
 };
 
 const struct protocol *protocol_localmode_bench(void);
@@ -36,6 +49,9 @@ const struct protocol *protocol_localmode_bench(void);
 const struct protocol *protocol_find(const struct js_value *id);
 /* Reads the N of FAMILY/N; false when it is not a number from 1 without leading zeros. */
 bool protocol_number(const struct js_value *id, double *number);
+
+/* The rule that raises CODE; false when there is none. */
+bool protocol_rule(const struct protocol *family, const char *code, struct rule_text *text);
 
 /* Adds a flag and returns a writer into its evidence object through EVIDENCE, which flag_end
  * closes. */

@@ -142,18 +142,28 @@ static const struct {
     const char *name;
     bool (*change)(struct editor *editor); /* NULL: the field is removed */
     const char *path;
+    const char *what; /* for people; NULL: removed */
 } steps[] = {
-    {of_locale, "timeZone", NULL, "environment.locale.timeZone"},
-    {of_locale, "timeZoneOffsetMinutes", NULL, "environment.locale.timeZoneOffsetMinutes"},
-    {of_locale, "calendar", NULL, "environment.locale.calendar"},
-    {of_environment, "languages", NULL, "environment.languages"},
-    {of_power, "chargingTimeSec", NULL, "environment.power.chargingTimeSec"},
-    {of_power, "dischargingTimeSec", NULL, "environment.power.dischargingTimeSec"},
-    {of_power, "level", round_level, "environment.power.level"},
-    {of_display, "prefersReducedMotion", NULL, "environment.display.prefersReducedMotion"},
-    {of_display, "prefersColorScheme", NULL, "environment.display.prefersColorScheme"},
-    {of_hardware, "gpu", tidy_gpu, "environment.userReportedHardware.gpu"},
+    {of_locale, "timeZone", NULL, "environment.locale.timeZone", NULL},
+    {of_locale, "timeZoneOffsetMinutes", NULL, "environment.locale.timeZoneOffsetMinutes", NULL},
+    {of_locale, "calendar", NULL, "environment.locale.calendar", NULL},
+    {of_environment, "languages", NULL, "environment.languages", NULL},
+    {of_power, "chargingTimeSec", NULL, "environment.power.chargingTimeSec", NULL},
+    {of_power, "dischargingTimeSec", NULL, "environment.power.dischargingTimeSec", NULL},
+    {of_power, "level", round_level, "environment.power.level", "rounded to the nearest quarter"},
+    {of_display, "prefersReducedMotion", NULL, "environment.display.prefersReducedMotion", NULL},
+    {of_display, "prefersColorScheme", NULL, "environment.display.prefersColorScheme", NULL},
+    {of_hardware, "gpu", tidy_gpu, "environment.userReportedHardware.gpu",
+     "control characters taken out, white space tidied, cut to 64 characters"},
 };
+
+const char *scrub_step(size_t i, const char **what)
+{
+    if (i >= sizeof steps / sizeof *steps)
+        return NULL;
+    *what = steps[i].what ? steps[i].what : "removed";
+    return steps[i].path;
+}
 
 static void stamp(struct editor *editor, double now_ms)
 {

@@ -20,4 +20,8 @@ struct scrubbed {
 void scrub(struct arena *arena, const struct js_document *document, enum digest_status digest,
            double now_ms, struct scrubbed *scrubbed);
 
+/* The path of the I-th step, and in *WHAT what becomes of the field, in words; NULL behind the
+ * last. */
+const char *scrub_step(size_t i, const char **what);
+
 #endif

@@ -11,9 +11,8 @@
 enum { RETRY_S = 5 };
 static const int64_t DAY_MS = 24 * 3600 * 1000;
 
-static struct content *load(struct request *request, const char *path, struct store_error *error)
+struct content *files_load(struct service *service, const char *path, struct store_error *error)
 {
-    struct service *service = request->service;
     struct store_blob blob = {0};
     if (!store_read(service->store, path, false, &blob, error))
         return NULL;
@@ -25,9 +24,9 @@ static struct content *load(struct request *request, const char *path, struct st
     if (!store_read(service->store, path, true, &blob, error))
         return NULL;
     content = content_new(blob.data, blob.size, blob.id);
+    shelf_keep(service->files, blob.id, content);
     blob.data = NULL; /* the content's now */
     store_blob_free(&blob);
-    shelf_keep(service->files, content);
     return content;
 }
 
@@ -36,7 +35,8 @@ static bool answer_file(struct request *request, struct answer *answer, const ch
                         const char *cache_control)
 {
     struct store_error error = {0};
-    struct content *content = request->service->store ? load(request, path, &error) : NULL;
+    struct content *content =
+        request->service->store ? files_load(request->service, path, &error) : NULL;
     if (content) {
         answer->status = 200;
         answer->content = content;

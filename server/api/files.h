@@ -6,7 +6,14 @@
 #define BENCHLEDGER_SERVER_API_FILES_H
 
 struct answer;
+struct content;
 struct request;
+struct service;
+struct store_error;
+
+/* A file of the tip from the shelf or the store, a reference for the caller. NULL when there is none
+ * (or it cannot be read: then *ERROR is set). The service has a store. */
+struct content *files_load(struct service *service, const char *path, struct store_error *error);
 
 void files_summary(struct request *request, struct answer *answer);
 void files_manifest(struct request *request, struct answer *answer);

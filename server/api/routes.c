@@ -6,6 +6,8 @@
 #include "server/api/intake.h"
 #include "server/api/metrics.h"
 #include "server/api/page_board.h"
+#include "server/api/page_methodology.h"
+#include "server/api/page_run.h"
 #include "server/api/ready.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
@@ -60,6 +62,8 @@ static const struct parameter asset_query[] = {
     {NULL, NULL, NULL},
 };
 
+#define PAGE_TYPE "text/html; charset=utf-8"
+#define PAGE_SUCCESS "200 the page|304 not modified"
 #define FILE_SUCCESS "200 the bytes as committed|304 not modified"
 
 /* clang-format off */
@@ -117,6 +121,16 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/quarantine/{year}/{month}/{file}", .handle = files_run,
      .cors = CORS_PUBLIC, .summary = "A quarantined run file", .success = FILE_SUCCESS,
      .errors = ERRORS(ERROR_WITHDRAWN, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_GET, .path = "/run/{run}", .handle = page_run, .page = PAGE_PLAIN,
+     .summary = "All about one run, for people", .type = PAGE_TYPE,
+     .success = PAGE_SUCCESS "|404 the page says that there is no such run|410 the run was withdrawn|"
+                "503 the dataset cannot be read now"},
+    {.method = METHOD_GET, .path = "/methodology", .handle = page_methodology_list,
+     .page = PAGE_PLAIN, .summary = "The protocols that the board shows, for people",
+     .type = PAGE_TYPE, .success = PAGE_SUCCESS},
+    {.method = METHOD_GET, .path = "/methodology/{family}/{version}", .handle = page_methodology,
+     .page = PAGE_PLAIN, .summary = "Definitions, formulas and rules of a protocol, for people",
+     .type = PAGE_TYPE, .success = PAGE_SUCCESS "|404 there is no such protocol"},
     {.method = METHOD_GET, .path = "/assets/{asset}", .handle = assets_answer,
      .cors = CORS_PUBLIC, .page = PAGE_ASSET, .summary = "A file that the pages are made with",
      .type = "application/octet-stream", .success = "200 the file|304 not modified",

@@ -7,7 +7,7 @@
 #include "server/api/shelf.h"
 #include "server/http/request.h"
 
-static const char *status_name(enum run_status status)
+const char *runs_status_name(enum run_status status)
 {
     static const char *const names[] = {
         [RUN_QUEUED] = "queued",           [RUN_PUBLISHED] = "published",
@@ -54,7 +54,7 @@ static struct content *find_judgement(const struct request *request, const struc
         return content;
     content = judge(request, &blob);
     if (content)
-        shelf_keep(service->judgements, content);
+        shelf_keep(service->judgements, blob.id, content);
     store_blob_free(&blob);
     return content;
 }
@@ -135,7 +135,7 @@ static void write_state(const struct request *request, struct answer *answer,
     js_write_key(&writer, "runId");
     js_write_text(&writer, state->run_id);
     js_write_key(&writer, "status");
-    js_write_text(&writer, status_name(state->status));
+    js_write_text(&writer, runs_status_name(state->status));
     js_write_key(&writer, "path");
     js_write_text(&writer, state->path);
     if (state->commit[0]) {

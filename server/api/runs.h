@@ -6,6 +6,7 @@
 #ifndef BENCHLEDGER_SERVER_API_RUNS_H
 #define BENCHLEDGER_SERVER_API_RUNS_H
 
+#include "github/store.h"
 #include "validator/buffer.h"
 #include "validator/validate.h"
 
@@ -13,6 +14,7 @@ struct answer;
 struct request;
 
 void runs_status(struct request *request, struct answer *answer);
+const char *runs_status_name(enum run_status status);
 void runs_judgement(const struct verdict *verdict, struct buffer *out);
 
 #endif

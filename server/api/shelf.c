@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ enum { PLACES = 512 };
 struct place {
     struct content *content; /* NULL: free */
     uint64_t used;
+    char key[SHELF_KEY];
 };
 
 struct shelf {
@@ -41,13 +43,13 @@ void shelf_free(struct shelf *shelf)
     free(shelf);
 }
 
-struct content *shelf_find(struct shelf *shelf, const char *tag)
+struct content *shelf_find(struct shelf *shelf, const char *key)
 {
     struct content *content = NULL;
     pthread_mutex_lock(&shelf->mutex);
     for (int i = 0; i < PLACES && !content; i++) {
         struct place *place = &shelf->places[i];
-        if (!place->content || strcmp(content_tag(place->content), tag) != 0)
+        if (!place->content || strcmp(place->key, key) != 0)
             continue;
         place->used = ++shelf->uses;
         content = content_ref(place->content);
@@ -78,15 +80,14 @@ static void drop(struct place *place)
     *place = (struct place){0};
 }
 
-void shelf_keep(struct shelf *shelf, struct content *content)
+void shelf_keep(struct shelf *shelf, const char *key, struct content *content)
 {
     size_t own = content_weight(content), weight;
     if (own > shelf->most / 2)
         return; /* one does not push out all others */
     pthread_mutex_lock(&shelf->mutex);
     for (int i = 0; i < PLACES; i++) /* two readers may have missed it at once */
-        if (shelf->places[i].content &&
-            !strcmp(content_tag(shelf->places[i].content), content_tag(content)))
+        if (shelf->places[i].content && !strcmp(shelf->places[i].key, key))
             drop(&shelf->places[i]);
     for (struct place *place = oldest(shelf, &weight); place && weight + own > shelf->most;
          place = oldest(shelf, &weight))
@@ -99,6 +100,7 @@ void shelf_keep(struct shelf *shelf, struct content *content)
         free_place = oldest(shelf, &weight);
         drop(free_place);
     }
-    *free_place = (struct place){content_ref(content), ++shelf->uses};
+    *free_place = (struct place){.content = content_ref(content), .used = ++shelf->uses};
+    snprintf(free_place->key, sizeof free_place->key, "%s", key);
     pthread_mutex_unlock(&shelf->mutex);
 }

@@ -1,4 +1,4 @@
-/* Contents kept by their tag up to a weight; what was used least lately goes first. Any thread. */
+/* Contents kept under a key up to a weight; what was used least lately goes first. Any thread. */
 #ifndef BENCHLEDGER_SERVER_API_SHELF_H
 #define BENCHLEDGER_SERVER_API_SHELF_H
 
@@ -11,9 +11,12 @@ struct shelf;
 struct shelf *shelf_new(size_t most);
 void shelf_free(struct shelf *shelf); /* NULL is fine */
 
+enum { SHELF_KEY = 128 };
+
 /* A reference for the caller, or NULL. */
-struct content *shelf_find(struct shelf *shelf, const char *tag);
-/* Takes a reference of its own. What is heavier than half the shelf is not kept. */
-void shelf_keep(struct shelf *shelf, struct content *content);
+struct content *shelf_find(struct shelf *shelf, const char *key);
+/* Takes a reference of its own and copies KEY, shorter than SHELF_KEY. What is heavier than half the
+ * shelf is not kept. */
+void shelf_keep(struct shelf *shelf, const char *key, struct content *content);
 
 #endif

@@ -28,12 +28,12 @@ START_TEST(shelf__drops_what_was_used_least_lately)
 {
     struct shelf *shelf = shelf_new(100);
     struct content *contents[] = {make(40, "a"), make(40, "b"), make(40, "c"), make(60, "d")};
-    shelf_keep(shelf, contents[0]);
-    shelf_keep(shelf, contents[1]);
+    shelf_keep(shelf, "a", contents[0]);
+    shelf_keep(shelf, "b", contents[1]);
     content_unref(shelf_find(shelf, "a"));
-    shelf_keep(shelf, contents[2]);
+    shelf_keep(shelf, "c", contents[2]);
     ck_assert_ptr_null(shelf_find(shelf, "b"));
-    shelf_keep(shelf, contents[3]); /* more than half: not kept, nothing goes for it */
+    shelf_keep(shelf, "d", contents[3]); /* more than half: not kept, nothing goes for it */
     ck_assert_ptr_null(shelf_find(shelf, "d"));
     const char *const left[] = {"a", "c"};
     for (int i = 0; i < 2; i++) {
@@ -74,14 +74,14 @@ START_TEST(shelf__is_read_while_one_of_its_contents_is_packed)
     struct content *small = make(10, "small");
     pthread_t thread;
     int64_t longest_ms = 0;
-    shelf_keep(shelf, packing.content);
+    shelf_keep(shelf, "packing", packing.content);
     ck_assert_int_eq(pthread_create(&thread, NULL, pack, &packing), 0);
     while (!atomic_load(&packing.begun))
         nanosleep(&step, NULL);
     nanosleep(&step, NULL);
     while (!atomic_load(&packing.done)) {
         int64_t started = clock_monotonic_ms();
-        shelf_keep(shelf, small); /* weighs them all */
+        shelf_keep(shelf, "small", small); /* weighs them all */
         int64_t look_ms = clock_monotonic_ms() - started;
         longest_ms = look_ms > longest_ms ? look_ms : longest_ms;
     }

@@ -1,0 +1,15 @@
+/* What the figures of a protocol mean and what its runs are judged by, made from the tables that the
+ * code itself uses. Pure. */
+#ifndef BENCHLEDGER_PAGES_METHODOLOGY_H
+#define BENCHLEDGER_PAGES_METHODOLOGY_H
+
+#include "pages/html.h"
+#include "validator/protocol.h"
+
+/* PROTOCOL is FAMILY/N, LICENCE that of the data; what goes between <main> and </main>. */
+void methodology_write(struct buffer *out, const struct protocol *family, struct text protocol,
+                       const char *licence);
+/* Links to the protocols, NULL-terminated. */
+void methodology_list(struct buffer *out, const char *const *protocols);
+
+#endif

@@ -1,0 +1,135 @@
+#include "pages/run_parts.h"
+
+enum { DEPTH_MOST = 6, NAME_ROOM = 200, LIST_MOST = 60 };
+
+struct fact_list {
+    struct buffer *out;
+    size_t rows, skipped;
+};
+
+static bool is_omitted(const char *const *omit, const struct js_value *key)
+{
+    for (; omit && *omit; omit++)
+        if (js_equals(key, *omit))
+            return true;
+    return false;
+}
+
+static bool is_flat(const struct js_value *value)
+{
+    return value->type != JS_OBJECT && value->type != JS_ARRAY;
+}
+
+static void put_scalar(struct buffer *out, const struct js_value *value)
+{
+    static const char *const words[] = {
+        [JS_NULL] = "not known", [JS_FALSE] = "no", [JS_TRUE] = "yes"};
+    if (value->type == JS_NUMBER)
+        html_put(out, "{}", html_number(value->number));
+    else if (value->type == JS_STRING)
+        html_put(out, "{}", html_slice(text_of(value), HTML_TEXT_MOST));
+    else if (is_flat(value))
+        buffer_text(out, words[value->type]);
+    else
+        html_put(out, "({} items)", html_number(value->size));
+}
+
+/* An object in a list: its plain members one after another. */
+static void put_inline(struct buffer *out, const struct js_value *object)
+{
+    for (uint32_t i = 0; i < object->size && i < LIST_MOST; i++) {
+        html_put(out, i ? "; {} " : "{} ", html_string(&object->members[i].key));
+        put_scalar(out, &object->members[i].value);
+    }
+}
+
+static void put_list(struct buffer *out, const struct js_value *array)
+{
+    for (uint32_t i = 0; i < array->size && i < LIST_MOST; i++) {
+        if (i)
+            buffer_text(out, ", ");
+        if (array->items[i].type == JS_OBJECT)
+            put_inline(out, &array->items[i]);
+        else
+            put_scalar(out, &array->items[i]);
+    }
+    if (array->size > LIST_MOST)
+        html_put(out, " and {} more", html_number(array->size - LIST_MOST));
+}
+
+static void put_object(struct fact_list *list, const struct js_value *object, struct text prefix,
+                       const char *const *omit, int depth);
+
+static void put_member(struct fact_list *list, const struct js_value *value, struct text name,
+                       int depth)
+{
+    if (value->type == JS_OBJECT && value->size && depth < DEPTH_MOST) {
+        put_object(list, value, name, NULL, depth + 1);
+        return;
+    }
+    if (list->rows == RUN_FACTS) {
+        list->skipped++;
+        return;
+    }
+    list->rows++;
+    html_put(list->out, "<dt>{}</dt><dd>", html_slice(name, HTML_NAME_MOST));
+    if (value->type == JS_ARRAY)
+        put_list(list->out, value);
+    else
+        put_scalar(list->out, value);
+    buffer_text(list->out, "</dd>");
+}
+
+static void put_object(struct fact_list *list, const struct js_value *object, struct text prefix,
+                       const char *const *omit, int depth)
+{
+    for (uint32_t i = 0; i < object->size; i++) {
+        const struct js_member *member = &object->members[i];
+        BUFFER_SCOPE struct buffer name = {0};
+        if (is_omitted(omit, &member->key))
+            continue;
+        buffer_add(&name, prefix.data, prefix.size);
+        if (prefix.size)
+            buffer_byte(&name, '.');
+        buffer_add(&name, member->key.text, member->key.size);
+        put_member(list, &member->value, (struct text){name.data, name.size}, depth);
+    }
+}
+
+bool run_has_facts(const struct js_value *object, const char *const *omit)
+{
+    for (uint32_t i = 0; object && object->type == JS_OBJECT && i < object->size; i++)
+        if (!is_omitted(omit, &object->members[i].key))
+            return true;
+    return false;
+}
+
+void run_facts(struct buffer *out, const struct js_value *object, const char *const *omit)
+{
+    struct fact_list list = {.out = out};
+    if (!run_has_facts(object, omit))
+        return;
+    buffer_text(out, "<dl class=\"facts\">");
+    put_object(&list, object, (struct text){0}, omit, 0);
+    buffer_text(out, "</dl>");
+    if (list.skipped)
+        html_put(out, "<p class=\"soft\">And {} more in the file.</p>",
+                 html_number((double)list.skipped));
+}
+
+void run_error(struct buffer *out, const struct js_value *error)
+{
+    static const char *const shown[] = {"name",      "message",    "cause",
+                                        "causeName", "causeStack", NULL};
+    html_put(out, "<p class=\"failure\"><b>{}</b> {}</p>", html_string(js_get(error, "name")),
+             html_slice(text_of(js_get(error, "message")), HTML_TEXT_MOST));
+    const struct js_value *cause = js_get(error, "cause"), *name = js_get(error, "causeName"),
+                          *stack = js_get(error, "causeStack");
+    if (cause || name)
+        html_put(out, "<p>Caused by <b>{}</b> {}</p>", html_string(name),
+                 html_slice(text_of(cause), HTML_TEXT_MOST));
+    if (stack)
+        html_put(out, "<details><summary>Stack of the cause</summary><pre>{}</pre></details>",
+                 html_slice(text_of(stack), HTML_TEXT_MOST));
+    run_facts(out, error, shown);
+}

@@ -1,0 +1,33 @@
+/* The parts of a run page, each a source of its own; private to them. */
+#ifndef BENCHLEDGER_PAGES_RUN_PARTS_H
+#define BENCHLEDGER_PAGES_RUN_PARTS_H
+
+#include "pages/html.h"
+#include "validator/bench_run.h"
+
+/* What the parts look at. A page that has grown past RUN_PAGE_MOST goes on without pictures and
+ * derivations: the file has them. */
+enum { RUN_PAGE_MOST = 3 << 20 };
+struct run_view {
+    struct buffer *out;
+    const struct verdict *verdict;
+    const struct bench_run *run;
+    const struct summaries *summaries;
+    struct text protocol;
+};
+
+/* run_cells.c: all cells in one table with links, the geometric means, then each on its own. */
+void run_overview(const struct run_view *view);
+void run_cells(const struct run_view *view);
+/* run_derive.c: how each figure of a cell was computed, with the values in it. */
+void run_derive(const struct run_view *view, size_t cell);
+/* run_facts.c: whatever an object of the file says, nested ones with dotted names, as a list of at
+ * most RUN_FACTS; OMIT (NULL-terminated, may be NULL) are members of the outermost object that are
+ * shown elsewhere. */
+enum { RUN_FACTS = 300 };
+void run_facts(struct buffer *out, const struct js_value *object, const char *const *omit);
+bool run_has_facts(const struct js_value *object, const char *const *omit);
+/* An error as runtimes throw it: name, message, cause, stack. */
+void run_error(struct buffer *out, const struct js_value *error);
+
+#endif

@@ -1,0 +1,155 @@
+#include "server/api/page_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pages/frame.h"
+#include "pages/run_page.h"
+#include "server/api/files.h"
+#include "server/api/pages.h"
+#include "server/api/runs.h"
+#include "server/api/shelf.h"
+#include "server/http/request.h"
+#include "server/log.h"
+
+enum { NEEDLE_ROOM = RUN_ID_MAX + 16 };
+
+/* Reads the run's `accept` line in a day of the ledger. */
+static bool find_acceptance(struct arena *arena, const char *day, size_t size, const char *run_id,
+                            struct js_document *line)
+{
+    char needle[NEEDLE_ROOM];
+    snprintf(needle, sizeof needle, "\"runId\":\"%s\"", run_id);
+    const char *at = day, *end = day + size;
+    while (at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((next ? next : end) - at);
+        struct js_error error;
+        if (memmem(at, length, needle, strlen(needle)) &&
+            js_read(arena, at, length, line, &error) &&
+            js_equals(js_get(&line->root, "event"), "accept"))
+            return true;
+        at += length + 1;
+    }
+    return false;
+}
+
+/* How the run came in, as the ledger has it. */
+static char *describe_origin(struct arena *arena, struct service *service,
+                             const struct run_state *state)
+{
+    char path[48];
+    struct store_error error = {0};
+    struct js_document line;
+    if (!state->at[0])
+        return arena_format(arena, "before the dataset had a ledger, or by hand");
+    snprintf(path, sizeof path, "ledger/%.10s.jsonl", state->at);
+    struct content *day = files_load(service, path, &error);
+    char *origin = arena_format(arena, "its ledger line is not at hand");
+    size_t size;
+    const char *bytes = day ? content_data(day, &size) : NULL;
+    if (bytes && find_acceptance(arena, bytes, size, state->run_id, &line)) {
+        struct text by = text_of(js_get(&line.root, "by"));
+        origin = js_get(&line.root, "nonceSha256")
+                     ? arena_format(arena, "sent by a client with a nonce of this service")
+                 : by.size ? arena_format(arena, "imported by %.*s, without a nonce", (int)by.size,
+                                          by.data)
+                           : arena_format(arena, "imported, without a nonce");
+    }
+    content_unref(day);
+    return origin;
+}
+
+/* The page of a file, or NULL when it is no run file by any rule of today. */
+static struct content *make_page(struct service *service, const struct run_state *state,
+                                 const struct store_blob *blob)
+{
+    static const struct policy any = {0};
+    ARENA_SCOPE struct arena arena = {0};
+    struct js_document document;
+    struct js_error where;
+    struct verdict verdict;
+    struct shape_errors errors = {0};
+    if (!js_read(&arena, blob->data, blob->size, &document, &where) ||
+        !validate(&arena, &document, &any, service->answers, &verdict, &errors))
+        return NULL;
+    bool public = state->status == RUN_PUBLISHED || state->status == RUN_QUARANTINED;
+    const struct run_place place = {.status = runs_status_name(state->status),
+                                    .path = state->path,
+                                    .commit = state->commit,
+                                    .file_url =
+                                        public ? arena_format(&arena, "/%s", state->path) : NULL,
+                                    .submitted_at = state->at,
+                                    .origin = describe_origin(&arena, service, state),
+                                    .revision = state->revision};
+    const struct frame frame = {.title = text_of(verdict.identity->run_id)};
+    struct buffer page = {0};
+    frame_open(&page, &frame);
+    run_page_write(&page, &verdict, digest_verify(&document).status, &place);
+    frame_close(&page);
+    size_t size;
+    char *data = buffer_take(&page, &size);
+    return content_new(data, size, NULL);
+}
+
+static struct content *find_page(struct service *service, const struct run_state *state,
+                                 struct store_error *error)
+{
+    struct store_blob blob = {0};
+    char key[SHELF_KEY];
+    if (!store_read_run(service->store, state, false, &blob, error))
+        return NULL;
+    snprintf(key, sizeof key, "%s;%d;%" PRIu64 ";%s", blob.id, (int)state->status, state->revision,
+             state->commit);
+    struct content *content = shelf_find(service->run_pages, key);
+    if (content || !store_read_run(service->store, state, true, &blob, error))
+        return content;
+    content = make_page(service, state, &blob);
+    if (content)
+        shelf_keep(service->run_pages, key, content);
+    store_blob_free(&blob);
+    return content;
+}
+
+static void answer_without_page(struct request *request, struct answer *answer,
+                                const struct run_state *state, const struct store_error *error)
+{
+    if (error->message[0]) {
+        log_event(
+            LOG_ERROR, "store cannot be read",
+            LOG_FIELDS({"id", request->id}, {"path", state->path}, {"error", error->message}));
+        pages_message(answer, 503, "The dataset cannot be read now", "Try again in a moment.");
+    } else if (state->status == RUN_WITHDRAWN) {
+        pages_message(answer, 410, "Withdrawn", "This run was taken back and is not on the board.");
+    } else if (state->status == RUN_QUEUED) {
+        pages_message(answer, 200, "On its way",
+                      "This run has been accepted and will be shown when it is in the dataset. "
+                      "Reload the page in "
+                      "a moment.");
+    } else {
+        pages_message(
+            answer, 404, "No page for this run",
+            "Its file is not a run file by the rules of today, or it is not in the dataset.");
+    }
+}
+
+void page_run(struct request *request, struct answer *answer)
+{
+    char id[RUN_ID_MAX + 1];
+    struct service *service = request->service;
+    struct run_state state = {0};
+    struct store_error error = {0};
+    request_parameter(request, 0, id, sizeof id);
+    if (!*id || !service->store || !store_find(service->store, id, NULL, &state)) {
+        pages_message(answer, 404, "No such run", "No run with this id is known here.");
+        return;
+    }
+    struct content *page =
+        state.status == RUN_WITHDRAWN ? NULL : find_page(service, &state, &error);
+    if (page)
+        pages_send_content(answer, 200, page);
+    else
+        answer_without_page(request, answer, &state, &error);
+    run_state_free(&state);
+}
