@@ -20,8 +20,10 @@ function address() {
 function takeForm(next, keepsSearch) {
   for (const field of next.querySelector('#filters').elements) {
     const own = form.elements[field.name];
+    if (!own || (keepsSearch && own === search)) continue;
+    const { value } = field; // what is chosen changes while options are moved
     if (field.tagName === 'SELECT') own.replaceChildren(...field.childNodes);
-    else if (own && !(keepsSearch && own === search)) own.value = field.value;
+    own.value = value;
   }
 }
 
