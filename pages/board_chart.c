@@ -156,15 +156,14 @@ static void put_item(const struct drawing *drawing, const struct view_row *row,
                      const struct kind *kind, double end)
 {
     const struct view_figure *figure = &row->figures[drawing->figure];
-    BUFFER_SCOPE struct buffer link = {0}, range = {0}, title = {0};
-    address_row(&link, row, &drawing->asked->query);
+    BUFFER_SCOPE struct buffer range = {0}, title = {0};
     put_range(&range, figure);
     html_put(&title, "{}: median {} {}{}{}", html_slice(row->keys[kind->apart], HTML_NAME_MOST),
              html_number(figure->median), html_text(drawing->term->unit),
              html_markup(range.size ? ", range " : ""), html_raw(&range));
-    html_put(drawing->out,
-             "<li><a href=\"{}\">{}</a><span><b>{}</b> <small>{} \xC2\xB7 {} {}</small></span>",
-             html_raw(&link), html_slice(row->keys[kind->apart], HTML_NAME_MOST),
+    buffer_text(drawing->out, "<li>");
+    put_row_link(drawing->out, row, kind->apart, &drawing->asked->query);
+    html_put(drawing->out, "<div><b>{}</b> <small>{} \xC2\xB7 {} {}</small></div>",
              html_number(figure->median), html_raw(&range), html_number((double)row->runs),
              html_markup(row->runs == 1 ? "run" : "runs"));
     plot_bar(drawing->out, figure, end, row->provisional, &title);
@@ -178,11 +177,14 @@ static void put_caption(const struct drawing *drawing, const struct group *group
     unsigned dimensions = 0;
     for (int i = 0; i < SHARED; i++)
         dimensions |= 1U << group->kind->shared[i];
-    address_rows(&link, first, dimensions);
-    html_put(drawing->out,
-             "<figcaption><a href=\"{}\">{}</a> {} {}<small>{} \xC2\xB7 {}{}{}</small>"
-             "</figcaption>",
-             html_raw(&link), html_slice(first->keys[BY_MODEL], HTML_NAME_MOST),
+    if (row_has_address(first)) {
+        address_rows(&link, first, dimensions);
+        html_put(drawing->out, "<figcaption><a href=\"{}\">{}</a>", html_raw(&link),
+                 html_slice(first->keys[BY_MODEL], HTML_NAME_MOST));
+    } else {
+        html_put(drawing->out, "<figcaption>{}", html_slice(first->keys[BY_MODEL], HTML_NAME_MOST));
+    }
+    html_put(drawing->out, " {} {}<small>{} \xC2\xB7 {}{}{}</small></figcaption>",
              html_text(group->kind->between),
              html_slice(first->keys[group->kind->shared[SHARED - 1]], HTML_NAME_MOST),
              html_slice(first->keys[BY_WORKLOAD], HTML_NAME_MOST), html_text(group->kind->compared),

@@ -40,6 +40,8 @@ static void put_select(struct buffer *out, const struct board_view *view,
     for (size_t i = 0; i < view->facets[dimension].count; i++) {
         const struct view_choice *choice = &view->facets[dimension].choices[i];
         bool is_chosen = is_value(choice->value, chosen);
+        if (choice->value.size > ADDRESS_VALUE_MOST)
+            continue;
         put_option(out, choice->value, choice->rows, is_chosen);
         listed = listed || is_chosen;
     }

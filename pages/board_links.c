@@ -2,6 +2,14 @@
 
 #include "pages/html.h"
 
+bool row_has_address(const struct view_row *row)
+{
+    for (int i = 0; i < BOARD_DIMENSIONS; i++)
+        if (row->keys[i].size > ADDRESS_VALUE_MOST)
+            return false;
+    return true;
+}
+
 struct address {
     struct buffer *out;
     bool follows;
@@ -64,6 +72,19 @@ void address_row(struct buffer *out, const struct view_row *row, const struct bo
     put_word(&address, board_dimension_name(BY_CLASS), query->equal[BY_CLASS]);
     put_word(&address, board_dimension_name(BY_BROWSER), query->equal[BY_BROWSER]);
     put_word(&address, "q", query->words);
+}
+
+void put_row_link(struct buffer *out, const struct view_row *row, enum board_dimension shown,
+                  const struct board_query *query)
+{
+    BUFFER_SCOPE struct buffer address = {0};
+    if (row_has_address(row)) {
+        address_row(&address, row, query);
+        html_put(out, "<a href=\"{}\">{}</a>", html_raw(&address),
+                 html_slice(row->keys[shown], HTML_NAME_MOST));
+    } else {
+        html_put(out, "<span>{}</span>", html_slice(row->keys[shown], HTML_NAME_MOST));
+    }
 }
 
 void address_rows(struct buffer *out, const struct view_row *row, unsigned dimensions)

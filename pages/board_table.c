@@ -117,9 +117,8 @@ static void put_figure(const struct table *table, const struct view_row *row, en
 static void put_row(const struct table *table, const struct view_row *row)
 {
     struct buffer *out = table->out;
-    buffer_text(out, "\n<tr><th scope=row><a href=\"");
-    address_row(out, row, &table->asked->query);
-    html_put(out, "\">{}</a>", html_slice(row->keys[BY_DEVICE], HTML_NAME_MOST));
+    buffer_text(out, "\n<tr><th scope=row>");
+    put_row_link(out, row, BY_DEVICE, &table->asked->query);
     for (size_t i = 1; i < HEADS; i++) {
         if (!table->has[i])
             continue;

@@ -5,8 +5,8 @@
 #include "server/api/boardview.h"
 #include "server/api/pages.h"
 
-/* No name in the index is longer, and nobody searches for more. */
-enum { VALUE_BYTES_MOST = 1024, WORDS_BYTES_MOST = 256 };
+/* Nobody searches for more. */
+enum { WORDS_BYTES_MOST = 256 };
 
 /* An empty value is none. False when it is too long. */
 static bool read_value(const struct request *request, const char *name, size_t most,
@@ -26,8 +26,8 @@ static bool read_asked(const struct request *request, struct board_asked *asked)
     *asked = (struct board_asked){.figure = FIGURE_COUNT};
     bool fits = read_value(request, "q", WORDS_BYTES_MOST, &asked->query.words);
     for (int i = 0; i < BOARD_DIMENSIONS; i++)
-        fits = read_value(request, board_dimension_name((enum board_dimension)i), VALUE_BYTES_MOST,
-                          &asked->query.equal[i]) &&
+        fits = read_value(request, board_dimension_name((enum board_dimension)i),
+                          ADDRESS_VALUE_MOST, &asked->query.equal[i]) &&
                fits;
     const char *sort = request_query(request, "sort"), *figure = request_query(request, "figure"),
                *rows = request_query(request, "rows");

@@ -52,7 +52,7 @@ const tableRows = (page) => page.evaluate(() => {
         marks: [...cell.querySelectorAll('i')].map(({ textContent }) => textContent),
         range: cell.querySelector('small')?.textContent };
     });
-    return { ...Object.fromEntries(keys.map((key, i) => [key, cells[i]])), link: row.querySelector('a').getAttribute('href') };
+    return { ...Object.fromEntries(keys.map((key, i) => [key, cells[i]])), link: row.querySelector('a')?.getAttribute('href') };
   });
 });
 
