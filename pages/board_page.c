@@ -21,7 +21,7 @@ static void put_counts(struct buffer *out, const struct board_view *view, const 
     buffer_text(out, " UTC.</p>");
 }
 
-/* What the live region says: a script copies it there. */
+/* What #count says a script copies into the live region. */
 static void put_found(struct buffer *out, const struct board_view *view,
                       const struct board_asked *asked, size_t shown)
 {
@@ -30,7 +30,8 @@ static void put_found(struct buffer *out, const struct board_view *view,
     address_data(&json, &asked->query, "json");
     html_put(out,
              "<p class=\"found\"><span id=\"count\">{}{} {} from {} {}</span> <a href=\"{}\" "
-             "download=\"leaderboard.csv\">CSV</a> <a href=\"{}\">JSON</a>",
+             "download=\"leaderboard.csv\">CSV</a> <a href=\"{}\">JSON</a> <a href=\"#rows\">to "
+             "the table</a>",
              html_markup(shown < view->count ? "The first " : ""), html_number((double)shown),
              html_text(plural(shown, "row", "rows")), html_number((double)view->runs),
              html_text(plural(view->runs, "run", "runs")), html_raw(&csv), html_raw(&json));
@@ -89,13 +90,11 @@ void board_page_write(struct buffer *out, const struct board_view *view,
     buffer_text(out, "<p id=\"said\" class=\"hidden\" role=\"status\"></p><div id=\"board\">");
     chosen_write(out, asked);
     if (view->count) {
-        buffer_text(out, "<section class=\"drawn\">");
-        chart_write(out, view, asked);
-        buffer_text(out, "</section><section><h2 id=\"rows\">Rows</h2>");
         put_found(out, view, asked, shown);
+        chart_write(out, view, asked);
+        buffer_text(out, "<h2 id=\"rows\">Rows</h2>");
         table_write(out, view, asked, shown);
         legend_write(out, view->rows[0].keys[BY_PROTOCOL]);
-        buffer_text(out, "</section>");
     } else {
         buffer_text(out, "<p id=\"count\">No rows</p>");
         put_nothing(out, view);

@@ -60,11 +60,11 @@ static const char *sort_state(const char *sort, const char *key)
 }
 
 /* The first click puts the best on top, the next one turns it round. */
-static void put_sort_link(const struct table *table, const struct head *head,
-                          const struct term *known, const char *state)
+static void put_sort_link(const struct table *table, const struct head *head, const char *label,
+                          bool more_is_better, const char *state)
 {
     BUFFER_SCOPE struct buffer link = {0}, sort = {0};
-    bool falls = state ? !strcmp(state, "ascending") : known && known->better > 0;
+    bool falls = state ? !strcmp(state, "ascending") : more_is_better;
     if (falls)
         buffer_byte(&sort, '-');
     buffer_text(&sort, head->key);
@@ -72,7 +72,7 @@ static void put_sort_link(const struct table *table, const struct head *head,
     asked.query.sort = buffer_string(&sort);
     address_board(&link, &asked);
     html_put(table->out, "<a id=\"sort-{}\" href=\"{}\">{}{}</a>", html_text(head->key),
-             html_raw(&link), html_text(head->label ? head->label : known->label),
+             html_raw(&link), html_text(label),
              html_markup(!state                        ? ""
                          : !strcmp(state, "ascending") ? "&#160;\xE2\x86\x91"
                                                        : "&#160;\xE2\x86\x93"));
@@ -86,7 +86,8 @@ static void put_head(const struct table *table, const struct head *head)
     if (state)
         html_put(table->out, " aria-sort=\"{}\"", html_text(state));
     buffer_byte(table->out, '>');
-    put_sort_link(table, head, known, state);
+    put_sort_link(table, head, known ? known->label : head->label, known && known->better > 0,
+                  state);
     if (known)
         html_put(table->out,
                  "<small> {} <a class=\"term\" href=\"/methodology/{}#{}\" title=\"{}\" "

@@ -88,7 +88,7 @@ search.addEventListener('blur', () => { typing = false; });
 document.addEventListener('click', (event) => {
   const link = event.target.closest('#board a, #reset');
   if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-  if (link.pathname !== '/' || link.origin !== location.origin) return;
+  if (link.pathname !== '/' || link.origin !== location.origin || link.hash !== '') return;
   event.preventDefault();
   typing = false;
   show(link.href, 'pushState');
