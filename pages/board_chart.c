@@ -9,7 +9,7 @@
 #include "validator/arena.h"
 
 /* Of a board as a whole, and of what somebody has narrowed down. */
-enum { CHARTS_FEW = 8, CHARTS_MOST = 24, ITEMS_FEW = 10, ITEMS_MOST = 30 };
+enum { CHARTS_FEW = 8, CHARTS_MOST = 24, ITEMS_FEW = 10, ITEMS_MOST = 20 };
 
 /* What rows of one chart share, in order of comparison, and what tells them apart. */
 static const struct kind {

@@ -399,7 +399,8 @@ for (const [name, place] of [['board', '/'], ['board-narrowed', '/?benchModelId=
         const page = await open(t, where, { colorScheme, viewport: { width, height: 900 } });
         assert.deepEqual(await overflow(page), [], `${width} px`);
         await screenshot(page, `${name}-${colorScheme}-${width}`);
-        if (name !== 'board' || width === 1280) assert.deepEqual(await accessibility(page), []);
+        // axe looks at every cell of 2,000 rows for most of a minute, and finds in them what it finds in 160.
+        if (name !== 'board' || (FULL && width === 1280)) assert.deepEqual(await accessibility(page), []);
       }
     }
   });
