@@ -105,6 +105,9 @@ static void put_figure(const struct table *table, const struct view_row *row, en
         return;
     BUFFER_SCOPE struct buffer range = {0};
     put_range(&range, shown);
+    if (shown->n != row->runs)
+        html_put(&range, "{}n {}", html_markup(range.size ? " " : ""),
+                 html_number((double)shown->n));
     html_put(table->out, "{}{}", html_number(shown->median), html_markup(e2e ? "<i>e2e</i>" : ""));
     if (range.size)
         html_put(table->out, "<small>{}</small>", html_raw(&range));
@@ -162,11 +165,13 @@ void legend_write(struct buffer *out, struct text protocol)
         term_link(out, marks[i], protocol);
         html_put(out, "</dt><dd>{}</dd>", html_text(term(marks[i])->meaning));
     }
-    buffer_text(out,
-                "<dt>10\xE2\x80\x93"
-                "20</dt><dd>Smallest and largest of two or three values.</dd>"
-                "<dt>[10\xE2\x80\x93"
-                "20]</dt><dd>Interquartile range of four values or more: the "
-                "middle half of them.</dd><dt>?</dt><dd>leads to the definition of a figure.</dd>"
-                "</dl></details>");
+    buffer_text(
+        out,
+        "<dt>10\xE2\x80\x93"
+        "20</dt><dd>Smallest and largest of two or three values.</dd>"
+        "<dt>[10\xE2\x80\x93"
+        "20]</dt><dd>Interquartile range of four values or more: the "
+        "middle half of them.</dd><dt>n 2</dt><dd>Number of values, where it is not the number of "
+        "runs.</dd><dt>?</dt><dd>leads to the definition of a figure.</dd>"
+        "</dl></details>");
 }

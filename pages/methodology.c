@@ -12,12 +12,13 @@ static const struct {
                           "Everything else is as in version 4."},
     {"localmode-bench/4",
      "The llama.cpp lanes load language models for text only, without their vision part."},
-    {"localmode-bench/3", "llama.cpp on the processor and llama.cpp on WebGPU are two lanes. In "
-                          "version 2 one lane ran on WebGPU wherever "
-                          "the browser had it and said that it did not."},
-    {"localmode-bench/2",
-     "Plausibility rules of set 2; the stream has to be incremental for TTFT and decode rate."},
-    {"localmode-bench/1", "The first."},
+    {"localmode-bench/3", "llama.cpp on the processor (wllama) and llama.cpp on WebGPU "
+                          "(wllama-webgpu) are two lanes over the same model "
+                          "files."},
+    {"localmode-bench/2", "One llama.cpp lane (wllama), which ran on WebGPU wherever the browser "
+                          "had it and recorded wasm all the same: "
+                          "compare its rows with care."},
+    {"localmode-bench/1", "Archived runs only. What version 2 changed is not on record here."},
 };
 
 static const char *const limits[] = {

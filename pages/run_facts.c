@@ -15,23 +15,27 @@ static bool is_omitted(const char *const *omit, const struct js_value *key)
     return false;
 }
 
-static bool is_flat(const struct js_value *value)
-{
-    return value->type != JS_OBJECT && value->type != JS_ARRAY;
-}
-
 static void put_scalar(struct buffer *out, const struct js_value *value)
 {
-    static const char *const words[] = {
-        [JS_NULL] = "not known", [JS_FALSE] = "no", [JS_TRUE] = "yes"};
-    if (value->type == JS_NUMBER)
+    switch (value->type) {
+    case JS_NULL:
+        buffer_text(out, "not known");
+        return;
+    case JS_FALSE:
+        buffer_text(out, "no");
+        return;
+    case JS_TRUE:
+        buffer_text(out, "yes");
+        return;
+    case JS_NUMBER:
         html_put(out, "{}", html_number(value->number));
-    else if (value->type == JS_STRING)
+        return;
+    case JS_STRING:
         html_put(out, "{}", html_slice(text_of(value), HTML_TEXT_MOST));
-    else if (is_flat(value))
-        buffer_text(out, words[value->type]);
-    else
+        return;
+    default:
         html_put(out, "({} items)", html_number(value->size));
+    }
 }
 
 /* An object in a list: its plain members one after another. */
