@@ -163,8 +163,9 @@ static void put_item(const struct drawing *drawing, const struct view_row *row,
              html_markup(range.size ? ", range " : ""), html_raw(&range));
     buffer_text(drawing->out, "<li>");
     put_row_link(drawing->out, row, kind->apart, &drawing->asked->query);
-    html_put(drawing->out, "<div><b>{}</b> <small>{} \xC2\xB7 {} {}</small></div>",
-             html_number(figure->median), html_raw(&range), html_number((double)row->runs),
+    html_put(drawing->out, "<div><b>{}</b> <small>{}{}{} {}</small></div>",
+             html_number(figure->median), html_raw(&range),
+             html_markup(range.size ? " \xC2\xB7 " : ""), html_number((double)row->runs),
              html_markup(row->runs == 1 ? "run" : "runs"));
     plot_bar(drawing->out, figure, end, row->provisional, &title);
     buffer_text(drawing->out, "</li>");

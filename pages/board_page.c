@@ -80,13 +80,15 @@ static void put_nothing(struct buffer *out, const struct board_view *view)
 void board_page_write(struct buffer *out, const struct board_view *view,
                       const struct board_asked *asked, const char *changed_at)
 {
-    const struct frame frame = {.title = {"Board", 5}, .here = "/", .script = "board.js"};
+    const struct frame frame = {
+        .title = {"Board", 5}, .here = "/", .script = view->all_rows ? "board.js" : NULL};
     size_t shown = view->count;
     if (!asked->all && shown > BOARD_ROWS_MOST)
         shown = BOARD_ROWS_MOST;
     frame_open(out, &frame);
     put_counts(out, view, changed_at);
-    form_write(out, view, asked);
+    if (view->all_rows)
+        form_write(out, view, asked);
     buffer_text(out, "<p id=\"said\" class=\"hidden\" role=\"status\"></p><div id=\"board\">");
     chosen_write(out, asked);
     if (view->count) {
