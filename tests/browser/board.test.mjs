@@ -299,6 +299,17 @@ test('a row opens its runs', async (t) => {
   assert.equal((await service.fetch(`/?runtimeId=${'x'.repeat(2000)}`)).status, 400);
 });
 
+test('a screen reader meets a table, although its rows are laid out one by one', async (t) => {
+  const page = await open(t, '/?benchModelId=bge-small-en&workloadId=embed-single&runtimeId=litert');
+  const session = await page.context().newCDPSession(page);
+  const { nodes } = await session.send('Accessibility.getFullAXTree');
+  const count = (role) => nodes.filter((node) => !node.ignored && node.role?.value === role).length;
+  const columns = await page.$$eval('.board thead th', ({ length }) => length);
+  assert.deepEqual([count('table'), count('columnheader'), count('rowheader'), count('cell')], [1, columns, 20, 20 * (columns - 1)]);
+  assert.equal(nodes.filter((node) => node.role?.value === 'image' && /median .* ms/.test(node.name?.value)).length,
+    await page.$$eval('.chart .bar', ({ length }) => length));
+});
+
 test('charts compare runtimes on a device and devices with a runtime, from zero', async (t) => {
   const page = await open(t, '/?benchModelId=smollm2-135m&workloadId=chat-pp128-tg128', { javaScriptEnabled: false });
   const charts = await page.$$eval('.chart', (figures) => figures.map((figure) => ({
