@@ -57,6 +57,7 @@ static struct name *intern(struct board *board, const char *text, size_t size)
     name = arena_clear_take(&board->arena, 1, sizeof *name);
     name->text = js_make_string(arena_copy(&board->arena, text, size), size);
     name->hash = hash;
+    name->number = (uint32_t)board->name_count;
     name->next = board->names[hash % board->name_buckets];
     board->names[hash % board->name_buckets] = name;
     board->name_count++;
@@ -263,27 +264,8 @@ size_t board_entries(const struct board *board)
     return board->all;
 }
 
-static bool is_wanted(const char *wanted, const struct name *name)
+const struct name *board_find_name(const struct board *board, const char *text)
 {
-    return !wanted || (name && js_equals(&name->text, wanted));
-}
-
-bool board_selects_entry(const struct board_filter *filter, const struct entry *entry)
-{
-    return !filter || (is_wanted(filter->protocol, entry->protocol) &&
-                       is_wanted(filter->device_class, entry->device_class) &&
-                       is_wanted(filter->device_subclass, entry->device_subclass) &&
-                       is_wanted(filter->browser, entry->browser));
-}
-
-bool board_filters_cells(const struct board_filter *filter)
-{
-    return filter && (filter->runtime_id || filter->bench_model_id || filter->workload_id);
-}
-
-bool board_selects_cell(const struct board_filter *filter, const struct cell *cell)
-{
-    return !filter || (is_wanted(filter->runtime_id, cell->runtime) &&
-                       is_wanted(filter->bench_model_id, cell->model) &&
-                       is_wanted(filter->workload_id, cell->workload));
+    size_t size = strlen(text);
+    return find_name(board, text, size, hash_text(text, size));
 }

@@ -12,11 +12,33 @@
 
 struct board;
 
-/* Every field NULL or one value to be equal to. */
-struct board_filter {
-    const char *protocol, *device_class, *device_subclass, *runtime_id, *bench_model_id,
-        *workload_id, *browser;
+/* What entries and cells can be told apart by; named as in a query. */
+enum board_dimension {
+    BY_PROTOCOL,
+    BY_CLASS,
+    BY_DEVICE,
+    BY_RUNTIME,
+    BY_MODEL,
+    BY_WORKLOAD,
+    BY_BROWSER,
+    BOARD_DIMENSIONS
 };
+const char *board_dimension_name(enum board_dimension dimension);
+
+/* What is asked of a board. It selects entries and cells before they are grouped, so that runs, recent
+ * submissions and every figure follow it. Zero-initialised (or NULL): all of it, in board order. */
+struct board_query {
+    const char *equal[BOARD_DIMENSIONS]; /* NULL, or the value to be equal to */
+    /* Words parted by white space, case ignored; each must stand in a name of the cell: device class or
+     * subclass, runtime, model (id or name), workload, browser, backend. BOARD_WORDS_MOST count. */
+    const char *words;
+    const char *sort; /* key of a column, '-' in front for descending; see board_can_sort */
+};
+enum { BOARD_WORDS_MOST = 7 };
+/* Whether SORT is NULL or names a column that rows can be ordered by: any that holds one value. Rows without
+ * the value come last in both directions, equal ones in board order; a rate that needs an incremental stream is
+ * no value of a row whose stream was a burst. */
+bool board_can_sort(const char *sort);
 
 /* PROTOCOLS: the shown ones, NULL-terminated, copied. */
 struct board *board_new(const char *const *protocols);
@@ -28,12 +50,12 @@ bool board_add(struct board *board, const char *entry, size_t size);
 bool board_remove(struct board *board, const char *run_id);
 size_t board_entries(const struct board *board);
 
-/* The JSON object of GET /api/bench/leaderboard. FILTER and REPO may be NULL; GENERATED_AT is
+/* The JSON object of GET /api/bench/leaderboard. QUERY and REPO may be NULL; GENERATED_AT is
  * ISO. */
-void board_write_snapshot(struct board *board, const struct board_filter *filter, const char *repo,
+void board_write_snapshot(struct board *board, const struct board_query *query, const char *repo,
                           const char *generated_at, struct buffer *out);
 /* The JSON array of rows alone, and leaderboard.csv. */
-void board_write_rows(struct board *board, const struct board_filter *filter, struct buffer *out);
-void board_write_csv(struct board *board, const struct board_filter *filter, struct buffer *out);
+void board_write_rows(struct board *board, const struct board_query *query, struct buffer *out);
+void board_write_csv(struct board *board, const struct board_query *query, struct buffer *out);
 
 #endif

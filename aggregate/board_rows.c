@@ -16,6 +16,14 @@ const char *figure_name(enum figure figure)
     return names[figure];
 }
 
+enum figure figure_find(const char *name)
+{
+    enum figure figure = 0;
+    while (figure < FIGURE_COUNT && strcmp(figure_name(figure), name) != 0)
+        figure++;
+    return figure;
+}
+
 static void series_add(struct series *series, double value)
 {
     if (series->count == series->room) {
@@ -64,11 +72,19 @@ static void series_remove(struct series *series, double value)
     series->sorted = --series->count;
 }
 
-double row_median(struct row *row, enum figure figure)
+const double *row_values(struct row *row, enum figure figure, size_t *count)
 {
     struct series *series = &row->figures[figure];
     series_sort(series);
-    return series->count ? quantile(series->values, series->count, 0.5) : NAN;
+    *count = series->count;
+    return series->values;
+}
+
+double row_median(struct row *row, enum figure figure)
+{
+    size_t count;
+    const double *values = row_values(row, figure, &count);
+    return count ? quantile(values, count, 0.5) : NAN;
 }
 
 static void tally_change(struct tally *tally, const struct name *name, bool add)

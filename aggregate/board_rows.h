@@ -2,22 +2,9 @@
 #ifndef BENCHLEDGER_AGGREGATE_BOARD_ROWS_H
 #define BENCHLEDGER_AGGREGATE_BOARD_ROWS_H
 
+#include "aggregate/figure.h"
 #include "validator/js.h"
-
-/* The figures of a row in the order in which it prints them. */
-enum figure {
-    FIGURE_TTFT,
-    FIGURE_DECODE,
-    FIGURE_OVERALL,
-    FIGURE_LATENCY,
-    FIGURE_BATCH,
-    FIGURE_LOAD_COLD,
-    FIGURE_LOAD_WARM,
-    FIGURE_QUALITY,
-    FIGURE_PARSE_RATE,
-    FIGURE_COUNT
-};
-const char *figure_name(enum figure figure);
+#include "validator/text.h"
 
 /* A string that stands once in the board's memory, so that equal strings are equal pointers. */
 struct name {
@@ -25,6 +12,7 @@ struct name {
     struct name *next; /* of its hash bucket */
     uint64_t hash;
     struct entry *run; /* the entry whose run id this is, or NULL */
+    uint32_t number;   /* from 0, in order of appearance */
 };
 
 struct cell {
@@ -91,6 +79,8 @@ void rows_remove(struct rows *rows, const struct entry *entry);
 void rows_sort(struct rows *rows);
 void rows_free(struct rows *rows);
 
+/* The *COUNT values of a figure in ascending order; they stay until the row changes. */
+const double *row_values(struct row *row, enum figure figure, size_t *count);
 /* Median of a figure, NAN without values. */
 double row_median(struct row *row, enum figure figure);
 /* The names of a tally by UTF-16 code units. */

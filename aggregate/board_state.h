@@ -18,9 +18,7 @@ struct board {
 
 /* Reads N of a protocol id FAMILY/N, 0 when it has none. */
 double board_protocol_number(const struct js_value *id);
-bool board_selects_entry(const struct board_filter *filter, const struct entry *entry);
-bool board_selects_cell(const struct board_filter *filter, const struct cell *cell);
-/* Whether a filter looks at cells at all. */
-bool board_filters_cells(const struct board_filter *filter);
+/* The name of TEXT, NULL when nothing on the board is called that. */
+const struct name *board_find_name(const struct board *board, const char *text);
 
 #endif

@@ -44,7 +44,8 @@ void *arena_clear_take(struct arena *arena, size_t count, size_t size)
     if (size && count > (SIZE_MAX / 2) / size)
         memory_exhausted(SIZE_MAX);
     void *block = arena_take(arena, count * size);
-    memset(block, 0, count * size);
+    if (count && size) /* an empty arena has no place at all */
+        memset(block, 0, count * size);
     return block;
 }
 
@@ -52,7 +53,8 @@ char *arena_copy(struct arena *arena, const char *text, size_t size)
 {
     char *copy = arena_take(arena, size + 1);
     if (size)
-        memcpy(copy, text, size);
+        if (size)
+            memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
 }

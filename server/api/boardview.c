@@ -1,14 +1,18 @@
 #include "server/api/boardview.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pages/board_page.h"
+#include "pages/row_page.h"
 #include "server/clock.h"
 #include "validator/arena.h"
 
-enum { VIEWS = 64, FIELDS = 7 };
+/* Large boards in many forms would fill the memory before 64 views are kept. */
+enum { VIEWS = 64, WEIGHT_MOST = 96 << 20 };
 
 struct cached {
     char *key; /* NULL: free */
@@ -27,6 +31,12 @@ struct news {
     char entry[];
 };
 
+/* A board that a page may still be made of when another one has taken its place. */
+struct shared_board {
+    atomic_int users;
+    struct board *board;
+};
+
 struct boardview {
     const char *const *protocols; /* borrowed */
     const char *repo;
@@ -36,7 +46,7 @@ struct boardview {
     /* Guards the boards, generated_at and version, and is held while a snapshot is made: the writer
      * only tries it. */
     pthread_mutex_t board_mutex;
-    struct board *board, *rebuilt; /* REBUILT: what follows a reset, shown when it has settled */
+    struct shared_board *board, *rebuilt; /* REBUILT: what follows a reset, shown when settled */
     char generated_at[32];
     uint64_t version;
     pthread_mutex_t cache_mutex; /* guards what follows; never held while a board is read */
@@ -45,13 +55,29 @@ struct boardview {
     uint64_t uses;
 };
 
+static struct shared_board *shared_new(const char *const *protocols)
+{
+    struct shared_board *shared = memory_grow(NULL, sizeof *shared);
+    atomic_init(&shared->users, 1);
+    shared->board = board_new(protocols);
+    return shared;
+}
+
+static void shared_drop(struct shared_board *shared)
+{
+    if (!shared || atomic_fetch_sub(&shared->users, 1) != 1)
+        return;
+    board_free(shared->board);
+    free(shared);
+}
+
 struct boardview *boardview_new(char *const *protocols, const char *repo)
 {
     struct boardview *view = memory_grow(NULL, sizeof *view);
     memset(view, 0, sizeof *view);
     view->protocols = (const char *const *)protocols;
     view->repo = repo;
-    view->board = board_new(view->protocols);
+    view->board = shared_new(view->protocols);
     clock_iso(clock_wall_ms(), view->generated_at);
     view->last_news = &view->first_news;
     pthread_mutex_init(&view->news_mutex, NULL);
@@ -77,8 +103,8 @@ void boardview_free(struct boardview *view)
         next = news->next;
         free(news);
     }
-    board_free(view->board);
-    board_free(view->rebuilt);
+    shared_drop(view->board);
+    shared_drop(view->rebuilt);
     pthread_mutex_destroy(&view->news_mutex);
     pthread_mutex_destroy(&view->board_mutex);
     pthread_mutex_destroy(&view->cache_mutex);
@@ -90,16 +116,17 @@ static void apply(struct boardview *view, const struct news *news)
 {
     switch (news->kind) {
     case NEWS_RESET:
-        board_free(view->rebuilt);
-        view->rebuilt = board_new(view->protocols);
+        shared_drop(view->rebuilt);
+        view->rebuilt = shared_new(view->protocols);
         return;
     case NEWS_ENTRY:
         /* What is no entry is left out of the board; the index keeps it. */
-        (void)board_add(view->rebuilt ? view->rebuilt : view->board, news->entry, news->size);
+        (void)board_add((view->rebuilt ? view->rebuilt : view->board)->board, news->entry,
+                        news->size);
         return;
     case NEWS_SETTLED:
         if (view->rebuilt) {
-            board_free(view->board);
+            shared_drop(view->board);
             view->board = view->rebuilt;
             view->rebuilt = NULL;
         }
@@ -168,19 +195,23 @@ struct store_listener boardview_listener(struct boardview *view)
         .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
 }
 
-/* Filter and form as one text; the fields' lengths keep them apart. */
-static char *make_key(const struct board_filter *filter, bool csv)
+static void key_part(struct buffer *key, char name, const char *value)
 {
-    static const struct board_filter none;
-    const struct board_filter *from = filter ? filter : &none;
-    const char *const fields[FIELDS] = {
-        from->protocol,       from->device_class, from->device_subclass, from->runtime_id,
-        from->bench_model_id, from->workload_id,  from->browser};
+    if (value)
+        buffer_format(key, ";%c%zu:%s", name, strlen(value), value);
+}
+
+/* What is asked and the form as one text; the parts' lengths keep them apart. */
+static char *make_key(enum board_form form, const struct board_asked *asked)
+{
     struct buffer key = {0};
-    buffer_text(&key, csv ? "csv" : "json");
-    for (int i = 0; i < FIELDS; i++)
-        if (fields[i])
-            buffer_format(&key, ";%d:%zu:%s", i, strlen(fields[i]), fields[i]);
+    buffer_format(&key, "%d", form);
+    for (int i = 0; i < BOARD_DIMENSIONS; i++)
+        key_part(&key, (char)('0' + i), asked->query.equal[i]);
+    key_part(&key, 'q', asked->query.words);
+    key_part(&key, 's', asked->query.sort);
+    if (form == BOARD_PAGE)
+        buffer_format(&key, ";f%d;%d", asked->figure, asked->all);
     return buffer_take(&key, NULL);
 }
 
@@ -199,40 +230,114 @@ static struct content *look_up(struct boardview *view, const char *key)
     return content;
 }
 
-/* Takes KEY. Replaces what was used least lately. */
-static void keep(struct boardview *view, char *key, struct content *content, uint64_t version)
+/* CACHE_MUTEX is held. */
+static struct cached *least_used(struct boardview *view)
 {
-    pthread_mutex_lock(&view->cache_mutex);
-    struct cached *place = &view->cache[0];
+    struct cached *place = NULL;
+    for (int i = 0; i < VIEWS; i++)
+        if (view->cache[i].key && (!place || view->cache[i].used < place->used))
+            place = &view->cache[i];
+    return place;
+}
+
+/* CACHE_MUTEX is held. A free place; the least lately used views make room for WEIGHT. */
+static struct cached *make_place(struct boardview *view, size_t weight)
+{
+    struct cached *place = NULL;
     for (int i = 0; i < VIEWS; i++) {
         struct cached *cached = &view->cache[i];
         if (cached->key && cached->version != view->shown)
             clear(cached);
-        if (cached->used < place->used)
+        if (cached->key)
+            weight += content_weight(cached->content);
+        else
             place = cached;
     }
-    clear(place);
+    struct cached *oldest;
+    while ((!place || weight > WEIGHT_MOST) && (oldest = least_used(view)) != NULL) {
+        weight -= content_weight(oldest->content);
+        clear(oldest);
+        place = oldest;
+    }
+    return place;
+}
+
+/* Takes KEY. */
+static void keep(struct boardview *view, char *key, struct content *content, uint64_t version)
+{
+    pthread_mutex_lock(&view->cache_mutex);
+    struct cached *place = make_place(view, content_weight(content));
     *place = (struct cached){key, content_ref(content), version, ++view->uses};
     pthread_mutex_unlock(&view->cache_mutex);
 }
 
-struct content *boardview_get(struct boardview *view, const struct board_filter *filter, bool csv)
+/* What a page needs is read under the lock; the markup is made of it without. */
+struct reading {
+    struct arena arena;
+    struct shared_board *board;
+    char changed_at[32];
+    bool found; /* ROW: there is such a row */
+    struct board_view all;
+    struct board_detail row;
+};
+
+/* BOARD_MUTEX is held. */
+static void read_board(struct boardview *view, enum board_form form,
+                       const struct board_asked *asked, struct reading *reading, struct buffer *out)
 {
-    char *key = make_key(filter, csv);
+    struct board *board = view->board->board;
+    const struct board_query *query = &asked->query;
+    switch (form) {
+    case BOARD_JSON:
+        board_write_snapshot(board, query, view->repo, view->generated_at, out);
+        return;
+    case BOARD_CSV:
+        board_write_csv(board, query, out);
+        return;
+    case BOARD_PAGE:
+        board_view_make(board, query, &reading->arena, &reading->all);
+        break;
+    case BOARD_ROW:
+        reading->found = board_view_row(board, query, &reading->arena, &reading->row);
+        break;
+    }
+    memcpy(reading->changed_at, view->generated_at, sizeof reading->changed_at);
+    reading->board = view->board;
+    atomic_fetch_add(&view->board->users, 1);
+}
+
+static void write_page(enum board_form form, const struct board_asked *asked,
+                       const struct reading *reading, struct buffer *out)
+{
+    if (form == BOARD_PAGE)
+        board_page_write(out, &reading->all, asked, reading->changed_at);
+    else if (form == BOARD_ROW && reading->found)
+        row_page_write(out, &reading->row, &asked->query);
+}
+
+struct content *boardview_get(struct boardview *view, enum board_form form,
+                              const struct board_asked *asked)
+{
+    char *key = make_key(form, asked);
     struct content *content = look_up(view, key);
     if (content) {
         free(key);
         return content;
     }
     struct buffer out = {0};
+    struct reading reading = {0};
     pthread_mutex_lock(&view->board_mutex);
     catch_up(view);
     uint64_t version = view->version;
-    if (csv)
-        board_write_csv(view->board, filter, &out);
-    else
-        board_write_snapshot(view->board, filter, view->repo, view->generated_at, &out);
+    read_board(view, form, asked, &reading, &out);
     pthread_mutex_unlock(&view->board_mutex);
+    write_page(form, asked, &reading, &out);
+    shared_drop(reading.board);
+    arena_free(&reading.arena);
+    if (!out.size) {
+        free(key);
+        return NULL;
+    }
     size_t size;
     char *data = buffer_take(&out, &size);
     content = content_new(data, size, NULL);

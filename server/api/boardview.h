@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "aggregate/board.h"
 #include "github/store.h"
+#include "pages/board_links.h"
 #include "server/api/content.h"
 
 struct boardview;
@@ -19,8 +19,17 @@ struct boardview *boardview_new(char *const *protocols, const char *repo);
 void boardview_free(struct boardview *view);
 struct store_listener boardview_listener(struct boardview *view);
 
-/* The snapshot (or leaderboard.csv) under FILTER, NULL: all. A reference for the caller.
- * `generatedAt` is the time of the last change, so that unchanged boards keep their ETag. */
-struct content *boardview_get(struct boardview *view, const struct board_filter *filter, bool csv);
+enum board_form {
+    BOARD_JSON, /* the snapshot */
+    BOARD_CSV,  /* leaderboard.csv */
+    BOARD_PAGE,
+    BOARD_ROW, /* the page of the one row that is left */
+};
+
+/* What ASKED leaves of the board; data looks at its query only. A reference for the caller; NULL when BOARD_ROW
+ * finds no such row. `generatedAt` is the time of the last change, so that unchanged boards keep
+ * their ETag. */
+struct content *boardview_get(struct boardview *view, enum board_form form,
+                              const struct board_asked *asked);
 
 #endif

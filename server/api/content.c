@@ -15,7 +15,7 @@
 
 /* Below this a gzip form saves no packet; above the other a faster level keeps other requests
  * going. */
-enum { WORTH_IT = 860, LARGE = 1 << 20 };
+enum { WORTH_IT = 860, LARGE = 2 << 20 };
 
 struct content {
     atomic_int references;

@@ -1,12 +1,7 @@
 #include "server/api/handlers.h"
 
-#include <string.h>
-
-#include "server/api/boardview.h"
 #include "server/clock.h"
 #include "server/limits/nonce.h"
-
-enum { FILTER_BYTES_MOST = 1024 };
 
 void handle_nonce(struct request *request, struct answer *answer)
 {
@@ -25,50 +20,6 @@ void handle_nonce(struct request *request, struct answer *answer)
     js_write_key(&writer, "nonce");
     js_write_text(&writer, nonce);
     js_write_end(&writer, '}');
-}
-
-/* Reads the filters; an empty one is none. False when one is longer than any name in the index. */
-static bool read_filter(const struct request *request, struct board_filter *filter, bool *any)
-{
-    const struct {
-        const char *name;
-        const char **field;
-    } table[] = {{"protocol", &filter->protocol},
-                 {"deviceClass", &filter->device_class},
-                 {"deviceSubclass", &filter->device_subclass},
-                 {"runtimeId", &filter->runtime_id},
-                 {"benchModelId", &filter->bench_model_id},
-                 {"workloadId", &filter->workload_id},
-                 {"browser", &filter->browser}};
-    *any = false;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const char *value = request_query(request, table[i].name);
-        if (!value || !*value)
-            continue;
-        if (strlen(value) > FILTER_BYTES_MOST)
-            return false;
-        *table[i].field = value;
-        *any = true;
-    }
-    return true;
-}
-
-void handle_leaderboard(struct request *request, struct answer *answer)
-{
-    struct board_filter filter = {0};
-    bool any = false;
-    const char *format = request_query(request, "format");
-    bool csv = format && !strcmp(format, "csv");
-    if ((format && *format && !csv && strcmp(format, "json") != 0) ||
-        !read_filter(request, &filter, &any)) {
-        answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
-        return;
-    }
-    answer->status = 200;
-    answer->content = boardview_get(request->service->board, any ? &filter : NULL, csv);
-    answer->cache_control = "public, max-age=60, stale-while-revalidate=300";
-    if (csv)
-        answer->type = "text/csv; charset=utf-8";
 }
 
 void handle_health(struct request *request, struct answer *answer)

@@ -5,7 +5,6 @@
 #include "server/http/request.h"
 
 void handle_nonce(struct request *request, struct answer *answer);
-void handle_leaderboard(struct request *request, struct answer *answer);
 void handle_health(struct request *request, struct answer *answer);
 void handle_openapi(struct request *request, struct answer *answer);
 

@@ -87,6 +87,14 @@ static json_t *make_parameters(const struct route *route, const char *path)
     return list;
 }
 
+static bool has_csv(const struct route *route)
+{
+    for (const struct parameter *row = route->query; row && row->name; row++)
+        if (row->values && strstr(row->values, "csv"))
+            return true;
+    return false;
+}
+
 static void add_success(json_t *responses, const struct route *route)
 {
     for (const char *at = route->success; at && *at;) {
@@ -98,7 +106,7 @@ static void add_success(json_t *responses, const struct route *route)
         if (strcmp(status, "304") != 0) {
             json_t *content = need(json_object());
             set(content, route->type ? route->type : "application/json", json_object());
-            if (route->query && !strcmp(route->query[0].name, "protocol"))
+            if (has_csv(route))
                 set(content, "text/csv", json_object());
             set(response, "content", content);
         }

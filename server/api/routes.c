@@ -5,6 +5,7 @@
 #include "server/api/handlers.h"
 #include "server/api/intake.h"
 #include "server/api/metrics.h"
+#include "server/api/page_board.h"
 #include "server/api/page_check.h"
 #include "server/api/page_methodology.h"
 #include "server/api/page_run.h"
@@ -15,15 +16,39 @@
 
 #define ERRORS(...) ((const enum error[]){__VA_ARGS__, ERROR_COUNT})
 
+#define BOARD_QUERY                                                                            \
+    {"protocol", "only this protocol", NULL}, {"deviceClass", "only this device class", NULL}, \
+        {"deviceSubclass", "only this device subclass", NULL},                                 \
+        {"runtimeId", "only this runtime", NULL}, {"benchModelId", "only this model", NULL},   \
+        {"workloadId", "only this workload", NULL}, {"browser", "only this browser", NULL},    \
+    {                                                                                          \
+        "q",                                                                                   \
+            "words that must each stand in a name of the device, runtime, model, workload, "   \
+            "browser or backend",                                                              \
+            NULL                                                                               \
+    }
+#define BOARD_SORT                                                                      \
+    {                                                                                   \
+        "sort", "key of a column that holds one value, - in front for descending", NULL \
+    }
+
 static const struct parameter board_query[] = {
-    {"protocol", "only this protocol", NULL},
-    {"deviceClass", "only this device class", NULL},
-    {"deviceSubclass", "only this device subclass", NULL},
-    {"runtimeId", "only this runtime", NULL},
-    {"benchModelId", "only this model", NULL},
-    {"workloadId", "only this workload", NULL},
-    {"browser", "only this browser", NULL},
+    BOARD_QUERY,
+    BOARD_SORT,
     {"format", "form of the answer", "json|csv"},
+    {NULL, NULL, NULL},
+};
+
+static const struct parameter board_page_query[] = {
+    BOARD_QUERY,
+    BOARD_SORT,
+    {"figure", "the figure that is drawn, by its key", NULL},
+    {"rows", "all: every row, not only the first 2000", "all"},
+    {NULL, NULL, NULL},
+};
+
+static const struct parameter board_row_query[] = {
+    BOARD_QUERY,
     {NULL, NULL, NULL},
 };
 
@@ -66,7 +91,7 @@ static const struct route table[] = {
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_INVALID_JSON, ERROR_DIGEST_MISMATCH,
                       ERROR_INVALID_SHAPE, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
                       ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY)},
-    {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = handle_leaderboard,
+    {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = board_data,
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
      .success = "200 the snapshot|304 not modified", .query = board_query,
      .errors = ERRORS(ERROR_BAD_REQUEST)},
@@ -124,6 +149,13 @@ static const struct route table[] = {
      .cors = CORS_PUBLIC, .page = PAGE_ASSET, .summary = "A file that the pages are made with",
      .type = "application/octet-stream", .success = "200 the file|304 not modified",
      .query = asset_query, .errors = ERRORS(ERROR_NOT_FOUND)},
+    {.method = METHOD_GET, .path = "/", .handle = board_page, .page = PAGE_PLAIN,
+     .summary = "The board as a page", .type = "text/html; charset=utf-8",
+     .success = "200 the page|304 not modified", .query = board_page_query},
+    {.method = METHOD_GET, .path = "/row", .handle = board_row, .page = PAGE_PLAIN,
+     .summary = "The runs behind a row of the board, as a page",
+     .type = "text/html; charset=utf-8", .success = "200 the page|304 not modified",
+     .query = board_row_query, .errors = ERRORS(ERROR_NOT_FOUND)},
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
     {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,

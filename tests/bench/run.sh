@@ -20,3 +20,6 @@ echo "== one commit, small and large dataset"
 echo
 echo "== the cached board"
 BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/board.mjs
+echo
+echo "== the board as a page"
+BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/pages.mjs

@@ -12,7 +12,7 @@ test('routes, methods and headers', async (t) => {
   const service = await startService(t);
 
   await t.test('unknown paths are 404, wrong methods 405 with Allow', async () => {
-    for (const place of ['/', '/api', '/api/bench/submit/', '/runs/2026/01/../x.json', '/%2e%2e/x',
+    for (const place of ['//', '/api', '/api/bench/submit/', '/runs/2026/01/../x.json', '/%2e%2e/x',
       '/index/segments/../manifest.json', '/runs/2026/13/x.json', '/ledger/2026-01-01.json']) {
       const answer = await raw(service.port,
         [`GET ${place} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`]);

@@ -83,7 +83,7 @@ static void add_run(const char *id, const char *created, const char *browser, co
     add(buffer_string(&entry));
 }
 
-static const char *rows(const struct board_filter *filter)
+static const char *rows(const struct board_query *filter)
 {
     out.size = 0;
     board_write_rows(board, filter, &out);
@@ -194,9 +194,9 @@ START_TEST(board__filters_entries_and_cells_before_grouping)
 {
     add_run("run-1", "2026-01-01T00:00:00Z", "Firefox", "linux/x", 10, true);
     add_run("run-2", "2026-01-02T00:00:00Z", "Chrome", "linux/x", 30, true);
-    struct board_filter filter = {.browser = "Chrome"};
+    struct board_query filter = {.equal[BY_BROWSER] = "Chrome"};
     ck_assert_ptr_nonnull(strstr(rows(&filter), "\"submissions\":1,\"decodeCharsPerSec\":30"));
-    filter = (struct board_filter){.runtime_id = "other"};
+    filter = (struct board_query){.equal[BY_RUNTIME] = "other"};
     ck_assert_str_eq(rows(&filter), "[]");
     out.size = 0;
     board_write_snapshot(board, &filter, NULL, "t", &out);

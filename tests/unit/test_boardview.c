@@ -35,9 +35,10 @@ static void tell_run(const struct store_listener *listener, int number)
     listener->settled(listener->context);
 }
 
-static int count_runs(struct boardview *view, const struct board_filter *filter)
+static int count_runs(struct boardview *view, const char *browser)
 {
-    struct content *content = boardview_get(view, filter, false);
+    const struct board_asked asked = {.query.equal[BY_BROWSER] = browser};
+    struct content *content = boardview_get(view, BOARD_JSON, &asked);
     size_t size;
     const char *text = content_data(content, &size);
     BUFFER_SCOPE struct buffer copy = {0};
@@ -64,6 +65,81 @@ START_TEST(boardview__shows_what_has_settled)
 }
 END_TEST
 
+static bool page_says(struct boardview *view, const struct board_asked *asked, const char *words)
+{
+    struct content *content = boardview_get(view, BOARD_PAGE, asked);
+    size_t size;
+    const char *text = content_data(content, &size);
+    bool says = memmem(text, size, words, strlen(words)) != NULL;
+    content_unref(content);
+    return says;
+}
+
+START_TEST(boardview__keeps_forms_and_queries_apart)
+{
+    struct boardview *view = boardview_new(protocols, NULL);
+    struct store_listener listener = boardview_listener(view);
+    for (int i = 0; i < 3; i++)
+        tell_run(&listener, i);
+    struct board_asked all = {.figure = FIGURE_COUNT}, words = all, sorted = all;
+    words.query.words = "b1";
+    sorted.query.sort = "-benchModelId";
+    struct content *page = boardview_get(view, BOARD_PAGE, &all);
+    const struct board_asked *const others[] = {&words, &sorted};
+    for (size_t i = 0; i < 2; i++) {
+        struct content *other = boardview_get(view, BOARD_PAGE, others[i]);
+        ck_assert_str_ne(content_tag(page), content_tag(other));
+        content_unref(other);
+    }
+    struct content *again = boardview_get(view, BOARD_PAGE, &all);
+    ck_assert_ptr_eq(page, again);
+    ck_assert(page_says(view, &all, "24 rows from 3 runs"));
+    ck_assert(page_says(view, &words, "8 rows from 1 run"));
+    tell_run(&listener, 3);
+    ck_assert(page_says(view, &all, "32 rows from 4 runs"));
+    ck_assert_ptr_null(boardview_get(view, BOARD_ROW, &all)); /* more than one */
+    content_unref(page);
+    content_unref(again);
+    boardview_free(view);
+}
+END_TEST
+
+struct page_reader {
+    struct boardview *view;
+    atomic_bool stop;
+};
+
+static void *make_pages_all_the_time(void *context)
+{
+    struct page_reader *reader = context;
+    for (int i = 0; !atomic_load(&reader->stop); i++) {
+        char words[16];
+        snprintf(words, sizeof words, "b%d", i % BROWSERS);
+        const struct board_asked asked = {.query.words = words, .figure = FIGURE_COUNT};
+        content_unref(boardview_get(reader->view, BOARD_PAGE, &asked));
+    }
+    return NULL;
+}
+
+/* Another board takes the place of the one that a page is being made of, again and again. */
+START_TEST(boardview__a_page_outlives_the_board_it_is_made_of)
+{
+    struct page_reader reader = {.view = boardview_new(protocols, NULL)};
+    struct store_listener listener = boardview_listener(reader.view);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, make_pages_all_the_time, &reader), 0);
+    for (int i = 0; i < 2000; i++) {
+        if (i % 20 == 0)
+            listener.reset(listener.context);
+        tell_run(&listener, i);
+    }
+    atomic_store(&reader.stop, true);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(count_runs(reader.view, NULL), 20);
+    boardview_free(reader.view);
+}
+END_TEST
+
 struct reader {
     struct boardview *view;
     atomic_bool stop;
@@ -85,7 +161,7 @@ static void *read_all_the_time(void *context)
     for (int i = 0; !atomic_load(&reader->stop); i++) {
         char browser[16];
         snprintf(browser, sizeof browser, "b%d", i % BROWSERS);
-        count_runs(reader->view, &(struct board_filter){.browser = browser});
+        count_runs(reader->view, browser);
         atomic_fetch_add(&reader->looks, 1);
     }
     reader->us = clock_us() - started;
@@ -132,6 +208,8 @@ Suite *test_suite(void)
     TCase *cases = tcase_create("boardview");
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, boardview__shows_what_has_settled);
+    tcase_add_test(cases, boardview__keeps_forms_and_queries_apart);
+    tcase_add_test(cases, boardview__a_page_outlives_the_board_it_is_made_of);
     tcase_add_test(cases, boardview__a_snapshot_does_not_hold_the_writer_up);
     suite_add_tcase(suite, cases);
     return suite;

@@ -1,0 +1,86 @@
+#include "server/api/page_board.h"
+
+#include <string.h>
+
+#include "server/api/boardview.h"
+#include "server/api/pages.h"
+
+/* Nobody searches for more. */
+enum { WORDS_BYTES_MOST = 256 };
+
+/* An empty value is none. False when it is too long. */
+static bool read_value(const struct request *request, const char *name, size_t most,
+                       const char **value)
+{
+    const char *found = request_query(request, name);
+    if (!found || !*found)
+        return true;
+    if (strlen(found) > most)
+        return false;
+    *value = found;
+    return true;
+}
+
+static bool read_asked(const struct request *request, struct board_asked *asked)
+{
+    *asked = (struct board_asked){.figure = FIGURE_COUNT};
+    bool fits = read_value(request, "q", WORDS_BYTES_MOST, &asked->query.words);
+    for (int i = 0; i < BOARD_DIMENSIONS; i++)
+        fits = read_value(request, board_dimension_name((enum board_dimension)i),
+                          ADDRESS_VALUE_MOST, &asked->query.equal[i]) &&
+               fits;
+    const char *sort = request_query(request, "sort"), *figure = request_query(request, "figure"),
+               *rows = request_query(request, "rows");
+    if (sort && *sort)
+        asked->query.sort = sort;
+    if (figure)
+        asked->figure = figure_find(figure);
+    asked->all = rows && !strcmp(rows, "all");
+    return fits;
+}
+
+void board_data(struct request *request, struct answer *answer)
+{
+    struct board_asked asked;
+    const char *format = request_query(request, "format");
+    bool csv = format && !strcmp(format, "csv");
+    if ((format && *format && !csv && strcmp(format, "json") != 0) ||
+        !read_asked(request, &asked) || !board_can_sort(asked.query.sort)) {
+        answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
+        return;
+    }
+    answer->status = 200;
+    answer->content = boardview_get(request->service->board, csv ? BOARD_CSV : BOARD_JSON, &asked);
+    answer->cache_control = "public, max-age=60, stale-while-revalidate=300";
+    if (csv)
+        answer->type = "text/csv; charset=utf-8";
+}
+
+static void send_page(struct request *request, struct answer *answer, enum board_form form)
+{
+    struct board_asked asked;
+    if (!read_asked(request, &asked)) {
+        pages_message(answer, 400, "A filter is too long",
+                      "Nothing on the board has a name as long as that.");
+        return;
+    }
+    if (!board_can_sort(asked.query.sort) || form == BOARD_ROW)
+        asked.query.sort = NULL;
+    struct content *content = boardview_get(request->service->board, form, &asked);
+    if (content)
+        pages_send_content(answer, 200, content);
+    else
+        pages_message(answer, 404, "No such row",
+                      "The board has no row of this device, runtime, model and workload, or more "
+                      "than one: runs may have been withdrawn since the link was made.");
+}
+
+void board_page(struct request *request, struct answer *answer)
+{
+    send_page(request, answer, BOARD_PAGE);
+}
+
+void board_row(struct request *request, struct answer *answer)
+{
+    send_page(request, answer, BOARD_ROW);
+}
