@@ -14,7 +14,7 @@ for need in 'node --version' 'pkg-config --exists check' 'chromium --version'; d
     }
 done
 build=build-test
-[ -d "$build" ] || meson setup "$build" -Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false
+[ -d "$build" ] || meson setup "$build" -Dwerror=true -Dwasm=enabled -Db_sanitize=address,undefined -Db_lundef=false
 ninja -C "$build"
 
 export ASAN_OPTIONS=detect_stack_use_after_return=1
