@@ -168,10 +168,13 @@ for (const wantReceipt of [false, true])
     const done = await page.submit(makeRun({ id: 'survives-the-kill' }), { wantReceipt });
     await restarted;
     assert.equal(done.result?.outcome, 'published', JSON.stringify(done));
-    assert.equal(done.result.recovered, true);
-    assert.equal(done.result.sent, wantReceipt ? 2 : 1);
-    assert.equal(done.result.receipt?.payload.runId, wantReceipt ? 'survives-the-kill' : undefined);
-    assert.ok(stages(done).includes('looking'));
+    // On a connection that it had used before Chromium sends a POST again by itself, unseen by the page: then the
+    // second answer, `duplicate-run` with `same`, is the one that arrives, and it carries the receipt.
+    const { recovered, duplicate, sent, receipt } = done.result;
+    assert.ok(recovered || duplicate, JSON.stringify(done));
+    assert.equal(sent, recovered && wantReceipt ? 2 : 1);
+    assert.equal(receipt?.payload.runId, wantReceipt || duplicate ? 'survives-the-kill' : undefined);
+    assert.equal(stages(done).includes('looking'), recovered);
     assertStored(service, ['survives-the-kill']);
   });
 
