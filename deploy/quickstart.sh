@@ -90,6 +90,6 @@ if [ -n "$once" ]; then
     echo "The service was stopped. The dataset is $state/dataset.git"
 else
     echo "The service runs at $url (process $service, log $log)."
-    echo "Try: curl $url/api/bench/runs/$run"
+    echo "Open $url for the board and $url/run/$run for the run."
     echo "Stop it with: kill $service"
 fi
