@@ -118,7 +118,9 @@ test('a read-only state directory', { skip, timeout: 120_000 }, async (t) => {
 
 test('a quota that is used up', { timeout: 180_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { disk_quota: 8_000_000, submit_wait_ms: 200 } });
+  const service = await startRemoteService(t, remote,
+    // Long enough for a commit on a busy machine: one that takes longer is answered with 503 and lands all the same.
+    { config: { disk_quota: 8_000_000, submit_wait_ms: 2000 } });
   await service.ready();
   await remote.down();
   const runs = await sealedRuns(service, 'quota', 60,
