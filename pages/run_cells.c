@@ -7,6 +7,11 @@
 /* Pictures of iterations for each cell, and characters of a generated text that are shown. */
 enum { PICTURES_MOST = 12, TEXT_SHOWN = 2000, OUTPUTS_SHOWN = 100, GROUPS_MOST = 100 };
 
+static size_t beyond(size_t count, size_t shown)
+{
+    return count > shown ? count - shown : 0;
+}
+
 static const enum metric overview[] = {METRIC_TTFT, METRIC_DECODE_CHARS, METRIC_OVERALL,
                                        METRIC_SINGLE_LATENCY, METRIC_BATCH_TEXTS};
 enum { OVERVIEW = sizeof overview / sizeof *overview };
@@ -220,9 +225,8 @@ static void put_pictures(const struct run_view *view, const struct bench_cell *c
     for (size_t i = 0; cell->llm && i < cell->iteration_count && i < PICTURES_MOST; i++)
         picture_stream(view->out, cell, i, summary->incremental);
     buffer_text(view->out, "</div>");
-    if (cell->llm && cell->iteration_count > PICTURES_MOST)
-        html_put(view->out, "<p class=\"soft\">And {} more iterations in the file.</p>",
-                 html_number((double)cell->iteration_count - PICTURES_MOST));
+    if (cell->llm)
+        run_more(view->out, beyond(cell->iteration_count, PICTURES_MOST), "iterations");
 }
 
 /* What each iteration says beside its times: finish reason, gates, usage, the text. */
@@ -237,12 +241,13 @@ static void put_iterations(const struct run_view *view, const struct bench_cell 
             html_put(view->out, "<pre dir=\"auto\">{}</pre>",
                      html_slice(text_of(cell->iterations[i].text), TEXT_SHOWN));
     }
+    run_more(view->out, beyond(cell->iteration_count, PICTURES_MOST), "iterations");
     buffer_text(view->out, "</details>");
 }
 
 static void put_discarded(struct buffer *out, const struct js_value *raw)
 {
-    static const char *const drawn[] = {"chunks", "text", NULL};
+    static const char *const drawn[] = {"chunks", NULL};
     const struct js_value *discarded = js_get(raw, "discardedIterations");
     if (!discarded || discarded->type != JS_ARRAY || !discarded->size)
         return;
@@ -254,6 +259,7 @@ static void put_discarded(struct buffer *out, const struct js_value *raw)
             html_put(out, "<p class=\"soft\">{} chunks in the file.</p>",
                      html_number(chunks->size));
     }
+    run_more(out, beyond(discarded->size, PICTURES_MOST), "discarded iterations");
 }
 
 static void put_attempts(struct buffer *out, const struct js_value *raw)
@@ -269,16 +275,19 @@ static void put_attempts(struct buffer *out, const struct js_value *raw)
                      html_number(at->number));
         run_error(out, js_get(&attempts->items[i], "error"));
     }
+    run_more(out, beyond(attempts->size, PICTURES_MOST), "attempts");
 }
 
 static void put_reasons(struct buffer *out, const struct js_value *raw)
 {
     const struct js_value *reasons = js_get(raw, "invalidReasons"), *error = js_get(raw, "error");
     if (reasons && reasons->size) {
+        uint32_t i = 0;
         buffer_text(out, "<ul class=\"failure\">");
-        for (uint32_t i = 0; i < reasons->size && i < OUTPUTS_SHOWN; i++)
+        for (; i < reasons->size && i < OUTPUTS_SHOWN && !run_is_full(out); i++)
             html_put(out, "<li>{}</li>", html_slice(text_of(&reasons->items[i]), HTML_TEXT_MOST));
         buffer_text(out, "</ul>");
+        run_more(out, reasons->size - i, "reasons");
     }
     if (error)
         run_error(out, error);
@@ -296,14 +305,17 @@ static void put_quality(const struct run_view *view, const struct bench_cell *ce
     if (!cell->outputs || !cell->outputs->size)
         return;
     buffer_text(view->out, "<details><summary>Stored outputs</summary><ol>");
-    for (uint32_t i = 0; i < cell->outputs->size && i < OUTPUTS_SHOWN; i++) {
+    uint32_t i = 0;
+    for (; i < cell->outputs->size && i < OUTPUTS_SHOWN && !run_is_full(view->out); i++) {
         html_put(view->out, "<li><q>{}</q>", html_slice(text_of(&cell->outputs->items[i]), 500));
         if (cell->details && i < cell->details->size)
             html_put(view->out, " <span class=\"soft\">{}</span>",
                      html_number(cell->details->items[i].number));
         buffer_text(view->out, "</li>");
     }
-    buffer_text(view->out, "</ol></details>");
+    buffer_text(view->out, "</ol>");
+    run_more(view->out, cell->outputs->size - i, "outputs");
+    buffer_text(view->out, "</details>");
 }
 
 /* Model, load, memory, runtime configuration and whatever else the cell carries. */
@@ -334,7 +346,7 @@ static void put_cell(const struct run_view *view, size_t i)
              html_string(cell->cell_id), html_string(cell->resolved_backend),
              html_string(cell->runtime_version));
     put_reasons(view->out, raw);
-    bool brief = view->out->size > RUN_PAGE_MOST;
+    bool brief = run_is_full(view->out);
     if (cell->iteration_count && !brief)
         put_pictures(view, cell, summary);
     put_statistics(view, summary);
@@ -357,6 +369,8 @@ static void put_cell(const struct run_view *view, size_t i)
 
 void run_cells(const struct run_view *view)
 {
-    for (size_t i = 0; i < view->run->cell_count; i++)
+    size_t i = 0;
+    for (; i < view->run->cell_count && view->out->size < 2 * RUN_PAGE_MOST; i++)
         put_cell(view, i);
+    run_more(view->out, view->run->cell_count - i, "cells");
 }

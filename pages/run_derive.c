@@ -135,9 +135,7 @@ static void put_metric(const struct run_view *view, const struct bench_cell *cel
         buffer_text(view->out, "</li>");
     }
     buffer_text(view->out, "</ol>");
-    if (most < cell->iteration_count)
-        html_put(view->out, "<p class=\"soft\">And {} more iterations in the file.</p>",
-                 html_number((double)(cell->iteration_count - most)));
+    run_more(view->out, cell->iteration_count - most, "iterations");
     put_median(view, cell, summary, metric);
 }
 

@@ -1,6 +1,6 @@
 #include "pages/run_parts.h"
 
-enum { DEPTH_MOST = 6, NAME_ROOM = 200, LIST_MOST = 60 };
+enum { DEPTH_MOST = 6, NAME_BYTES = 4 * HTML_NAME_MOST, LIST_MOST = 60 };
 
 struct fact_list {
     struct buffer *out;
@@ -49,7 +49,7 @@ static void put_inline(struct buffer *out, const struct js_value *object)
 
 static void put_list(struct buffer *out, const struct js_value *array)
 {
-    for (uint32_t i = 0; i < array->size && i < LIST_MOST; i++) {
+    for (uint32_t i = 0; i < array->size && i < LIST_MOST && !run_is_full(out); i++) {
         if (i)
             buffer_text(out, ", ");
         if (array->items[i].type == JS_OBJECT)
@@ -71,10 +71,6 @@ static void put_member(struct fact_list *list, const struct js_value *value, str
         put_object(list, value, name, NULL, depth + 1);
         return;
     }
-    if (list->rows == RUN_FACTS) {
-        list->skipped++;
-        return;
-    }
     list->rows++;
     html_put(list->out, "<dt>{}</dt><dd>", html_slice(name, HTML_NAME_MOST));
     if (value->type == JS_ARRAY)
@@ -84,6 +80,13 @@ static void put_member(struct fact_list *list, const struct js_value *value, str
     buffer_text(list->out, "</dd>");
 }
 
+/* The first bytes of a name: all of it that is shown. */
+static void add_name(struct buffer *out, const char *text, size_t size)
+{
+    buffer_add(out, text, size < NAME_BYTES ? size : NAME_BYTES);
+}
+
+/* Members behind the last row are counted only, so that a page costs no more than what it shows. */
 static void put_object(struct fact_list *list, const struct js_value *object, struct text prefix,
                        const char *const *omit, int depth)
 {
@@ -92,12 +95,28 @@ static void put_object(struct fact_list *list, const struct js_value *object, st
         BUFFER_SCOPE struct buffer name = {0};
         if (is_omitted(omit, &member->key))
             continue;
-        buffer_add(&name, prefix.data, prefix.size);
+        if (list->rows == RUN_FACTS || run_is_full(list->out)) {
+            list->skipped++;
+            continue;
+        }
+        add_name(&name, prefix.data, prefix.size);
         if (prefix.size)
             buffer_byte(&name, '.');
-        buffer_add(&name, member->key.text, member->key.size);
+        add_name(&name, member->key.text, member->key.size);
         put_member(list, &member->value, (struct text){name.data, name.size}, depth);
     }
+}
+
+bool run_is_full(const struct buffer *out)
+{
+    return out->size > RUN_PAGE_MOST;
+}
+
+void run_more(struct buffer *out, size_t count, const char *of_what)
+{
+    if (count)
+        html_put(out, "<p class=\"soft\">And {} more {} in the file.</p>",
+                 html_number((double)count), html_text(of_what));
 }
 
 bool run_has_facts(const struct js_value *object, const char *const *omit)
@@ -116,9 +135,7 @@ void run_facts(struct buffer *out, const struct js_value *object, const char *co
     buffer_text(out, "<dl class=\"facts\">");
     put_object(&list, object, (struct text){0}, omit, 0);
     buffer_text(out, "</dl>");
-    if (list.skipped)
-        html_put(out, "<p class=\"soft\">And {} more in the file.</p>",
-                 html_number((double)list.skipped));
+    run_more(out, list.skipped, "members");
 }
 
 void run_error(struct buffer *out, const struct js_value *error)

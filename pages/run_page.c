@@ -20,11 +20,10 @@ static void put_head(const struct run_view *view, const struct run_place *place)
 {
     const struct run_identity *identity = view->verdict->identity;
     const char *status = place ? place->status : NULL;
-    bool quarantined = status && !strcmp(status, "quarantined");
+    bool good = status && !strcmp(status, "published");
     html_put(view->out, "<h1>Run <bdi>{}</bdi></h1><p>", html_string(identity->run_id));
     if (status)
-        html_put(view->out, "<span class=\"mark {}\">{}</span> ",
-                 html_text(quarantined || view->verdict->flagged ? "bad" : "good"),
+        html_put(view->out, "<span class=\"mark {}\">{}</span> ", html_text(good ? "good" : "bad"),
                  html_text(status));
     html_put(view->out, "<a href=\"/methodology/{}\">{}</a>, suite {}, measured {}</p>",
              html_slice(view->protocol, HTML_NAME_MOST), html_string(identity->protocol),
@@ -141,6 +140,20 @@ static void put_place(const struct run_view *view, const struct run_place *place
     buffer_text(view->out, "</dl></section>");
 }
 
+/* Time and type are what the shape says; a detail that is no text, and what an event has beside, is listed as it
+ * came. */
+static void put_event(struct buffer *out, const struct js_value *event)
+{
+    static const char *const shown[] = {"t", "type", "detail", NULL}, *const told[] = {"t", "type",
+                                                                                       NULL};
+    const struct js_value *t = js_get(event, "t"), *detail = js_get(event, "detail");
+    html_put(out, "<tr><td class=\"number\">{}</td><td>{}</td><td>{}",
+             t ? html_number(t->number) : html_text(""), html_string(js_get(event, "type")),
+             html_string(detail));
+    run_facts(out, event, detail && detail->type != JS_STRING ? told : shown);
+    buffer_text(out, "</td></tr>");
+}
+
 static void put_events(const struct run_view *view)
 {
     const struct js_value *events = view->run->events;
@@ -156,18 +169,12 @@ static void put_events(const struct run_view *view)
             "aria-label=\"Events\"><table><thead><tr><th scope=\"col\" class=\"number\">ms</th>"
             "<th scope=\"col\">Event</th><th scope=\"col\">Detail</th></tr></thead><tbody>",
             html_number(events->size));
-    for (uint32_t i = 0; i < events->size && i < EVENTS_LISTED; i++) {
-        const struct js_value *event = &events->items[i], *t = js_get(event, "t");
-        bool timed = t && t->type == JS_NUMBER;
-        html_put(view->out, "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>",
-                 timed ? html_number(t->number) : html_text(""), html_string(js_get(event, "type")),
-                 html_string(js_get(event, "detail")));
-    }
+    uint32_t listed = 0;
+    for (; listed < events->size && listed < EVENTS_LISTED; listed++)
+        put_event(view->out, &events->items[listed]);
     if (events->size)
         buffer_text(view->out, "</tbody></table></div>");
-    if (events->size > EVENTS_LISTED)
-        html_put(view->out, "<p class=\"soft\">And {} more in the file.</p>",
-                 html_number(events->size - EVENTS_LISTED));
+    run_more(view->out, events->size - listed, "events");
     if (events->size)
         buffer_text(view->out, "</details>");
     buffer_text(view->out, "</section>");

@@ -5,9 +5,9 @@
 #include "pages/html.h"
 #include "validator/bench_run.h"
 
-/* What the parts look at. A page that has grown past RUN_PAGE_MOST goes on without pictures and
- * derivations: the file has them. */
-enum { RUN_PAGE_MOST = 3 << 20 };
+/* What the parts look at. Past RUN_PAGE_MOST bytes a page goes on without pictures, derivations and details, past
+ * twice as many it ends: the file has the rest. */
+enum { RUN_PAGE_MOST = 2 << 20 };
 struct run_view {
     struct buffer *out;
     const struct verdict *verdict;
@@ -21,6 +21,10 @@ void run_overview(const struct run_view *view);
 void run_cells(const struct run_view *view);
 /* run_derive.c: how each figure of a cell was computed, with the values in it. */
 void run_derive(const struct run_view *view, size_t cell);
+/* Says that COUNT more of something are in the file; nothing when COUNT is 0. */
+void run_more(struct buffer *out, size_t count, const char *of_what);
+/* Whether OUT has no room left for details. */
+bool run_is_full(const struct buffer *out);
 /* run_facts.c: whatever an object of the file says, nested ones with dotted names, as a list of at
  * most RUN_FACTS; OMIT (NULL-terminated, may be NULL) are members of the outermost object that are
  * shown elsewhere. */

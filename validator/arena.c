@@ -53,8 +53,7 @@ char *arena_copy(struct arena *arena, const char *text, size_t size)
 {
     char *copy = arena_take(arena, size + 1);
     if (size)
-        if (size)
-            memcpy(copy, text, size);
+        memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
 }

@@ -65,21 +65,15 @@ static char *describe_origin(struct arena *arena, struct service *service,
 static struct content *make_page(struct service *service, const struct run_state *state,
                                  const struct store_blob *blob)
 {
-    static const struct policy any = {0};
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
-    struct js_error where;
     struct verdict verdict;
-    struct shape_errors errors = {0};
-    if (!js_read(&arena, blob->data, blob->size, &document, &where) ||
-        !validate(&arena, &document, &any, service->answers, &verdict, &errors))
+    if (!runs_judge(&arena, service, blob, &document, &verdict))
         return NULL;
-    bool public = state->status == RUN_PUBLISHED || state->status == RUN_QUARANTINED;
     const struct run_place place = {.status = runs_status_name(state->status),
                                     .path = state->path,
                                     .commit = state->commit,
-                                    .file_url =
-                                        public ? arena_format(&arena, "/%s", state->path) : NULL,
+                                    .file_url = arena_format(&arena, "/%s", state->path),
                                     .submitted_at = state->at,
                                     .origin = describe_origin(&arena, service, state),
                                     .revision = state->revision};
@@ -112,6 +106,29 @@ static struct content *find_page(struct service *service, const struct run_state
     return content;
 }
 
+/* What stands in place of a run that is not public, or has no file that could be shown (spec 04: a queued run
+ * shows only at /api/bench/runs/ID). */
+static const struct message {
+    unsigned status;
+    const char *title, *text;
+} messages[] = {
+    [RUN_QUEUED] = {200, "On its way",
+                    "This run has been accepted and will be shown when it is in the dataset. "
+                    "Reload the page in a "
+                    "moment."},
+    [RUN_PUBLISHED] =
+        {404, "No page for this run",
+         "Its file is not a run file by the rules of today, or it is not in the dataset."},
+    [RUN_QUARANTINED] =
+        {404, "No page for this run",
+         "Its file is not a run file by the rules of today, or it is not in the dataset."},
+    [RUN_WITHDRAWN] = {410, "Withdrawn", "This run was taken back and is not on the board."},
+    [RUN_DECLINED] = {404, "Declined",
+                      "The dataset's host does not take this run: it was not published."},
+    [RUN_CONFLICT] = {404, "Not published",
+                      "Another run with its id or nonce was published first."},
+};
+
 static void answer_without_page(struct request *request, struct answer *answer,
                                 const struct run_state *state, const struct store_error *error)
 {
@@ -120,18 +137,10 @@ static void answer_without_page(struct request *request, struct answer *answer,
             LOG_ERROR, "store cannot be read",
             LOG_FIELDS({"id", request->id}, {"path", state->path}, {"error", error->message}));
         pages_message(answer, 503, "The dataset cannot be read now", "Try again in a moment.");
-    } else if (state->status == RUN_WITHDRAWN) {
-        pages_message(answer, 410, "Withdrawn", "This run was taken back and is not on the board.");
-    } else if (state->status == RUN_QUEUED) {
-        pages_message(answer, 200, "On its way",
-                      "This run has been accepted and will be shown when it is in the dataset. "
-                      "Reload the page in "
-                      "a moment.");
-    } else {
-        pages_message(
-            answer, 404, "No page for this run",
-            "Its file is not a run file by the rules of today, or it is not in the dataset.");
+        return;
     }
+    const struct message *message = &messages[state->status];
+    pages_message(answer, message->status, message->title, message->text);
 }
 
 void page_run(struct request *request, struct answer *answer)
@@ -145,8 +154,8 @@ void page_run(struct request *request, struct answer *answer)
         pages_message(answer, 404, "No such run", "No run with this id is known here.");
         return;
     }
-    struct content *page =
-        state.status == RUN_WITHDRAWN ? NULL : find_page(service, &state, &error);
+    bool public = state.status == RUN_PUBLISHED || state.status == RUN_QUARANTINED;
+    struct content *page = public ? find_page(service, &state, &error) : NULL;
     if (page)
         pages_send_content(answer, 200, page);
     else

@@ -23,19 +23,25 @@ void runs_judgement(const struct verdict *verdict, struct buffer *out)
     buffer_format(out, ",\"rulesVersion\":%d", verdict->rules_version);
 }
 
-/* Judges the published file again, by today's rules. NULL when it is no run file. */
-static struct content *judge(const struct request *request, const struct store_blob *blob)
+bool runs_judge(struct arena *arena, const struct service *service, const struct store_blob *blob,
+                struct js_document *document, struct verdict *verdict)
 {
     static const struct policy any = {0};
+    struct js_error where;
+    struct shape_errors errors = {0};
+    return js_read(arena, blob->data, blob->size, document, &where) &&
+           validate(arena, document, &any, service->answers, verdict, &errors);
+}
+
+/* NULL when it is no run file. */
+static struct content *judge(const struct request *request, const struct store_blob *blob)
+{
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
-    struct js_error where;
     struct verdict verdict;
-    struct shape_errors errors = {0};
     struct buffer out = {0};
     size_t size;
-    if (!js_read(&arena, blob->data, blob->size, &document, &where) ||
-        !validate(&arena, &document, &any, request->service->answers, &verdict, &errors))
+    if (!runs_judge(&arena, request->service, blob, &document, &verdict))
         return NULL;
     runs_judgement(&verdict, &out);
     char *data = buffer_take(&out, &size);

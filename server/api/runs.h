@@ -12,8 +12,13 @@
 
 struct answer;
 struct request;
+struct service;
 
 void runs_status(struct request *request, struct answer *answer);
+/* Judges a file of the dataset again, by today's rules and whatever its protocol's version. What it finds
+ * lives in ARENA and points into BLOB. False when it is no run file. */
+bool runs_judge(struct arena *arena, const struct service *service, const struct store_blob *blob,
+                struct js_document *document, struct verdict *verdict);
 const char *runs_status_name(enum run_status status);
 void runs_judgement(const struct verdict *verdict, struct buffer *out);
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
+import { startFileRemote } from '../support/remote.mjs';
+import { startRemoteService } from '../support/remote_service.mjs';
 import { makeRun } from '../support/run.mjs';
 import { startService } from '../support/service.mjs';
 import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
@@ -90,6 +92,62 @@ test('an imported run says so, a quarantined one why', async (t) => {
   assert.match(page.url(), /\/methodology\/localmode-bench\/5#trace-not-monotonic$/);
   assert.match(await page.textContent('tr#trace-not-monotonic'), /before the one that precedes it/);
   settled(page);
+});
+
+test('what is not listed is counted, and what has no usual type is listed', async (t) => {
+  const service = await startService(t);
+  const page = await openPage(t, await startBrowser(t));
+  const run = everyKind('more-than-shown');
+  const [cell] = run.cells;
+  cell.attempts = Array.from({ length: 20 }, (_, i) => ({ at: i, error: { name: 'Error', message: `try ${i}` } }));
+  cell.discardedIterations = Array.from({ length: 15 }, (_, i) => ({ startT: i, endT: i + 1, text: `set aside ${i}` }));
+  cell.invalidReasons = Array.from({ length: 130 }, (_, i) => `reason ${i}`);
+  run.environment.many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`member${i}`, i]));
+  run.events.splice(1, 0, { t: 5001, type: 'odd', detail: { deep: 'inside' } }, { t: 5002, type: 'more', extra: 'beside' });
+  await submitted(service, run);
+  await page.goto(`${service.base}/run/more-than-shown`);
+  const text = await page.textContent('main');
+  for (const word of ['And 8 more attempts', 'And 3 more discarded iterations', 'set aside 0', 'And 30 more reasons', 'more members in the file',
+    'detail.deepinside', 'extrabeside']) assert.ok(text.includes(word), word);
+  settled(page);
+});
+
+test('no page costs or weighs more than what it shows', { timeout: 60_000 }, async (t) => {
+  const service = await startService(t);
+  const members = (count, value) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, value]));
+  const wide = makeRun({ id: 'long-key-above', seed: 3 });
+  wide.environment['k'.repeat(2e6)] = members(150_000, 1); // work for each member: minutes
+  const escaped = makeRun({ id: 'all-escaped', seed: 4 });
+  escaped.cells = Array.from({ length: 8 }, (_, i) => ({ ...structuredClone(escaped.cells[0]), cellId: `c${i}`,
+    invalidReasons: Array(100).fill('\u007f'.repeat(4000)) }));
+  escaped.clientSummaries = undefined;
+  for (const run of [wide, escaped]) {
+    await submitted(service, run);
+    const started = performance.now();
+    const { length } = await (await service.fetch(`/run/${run.runId}`)).text();
+    t.diagnostic(`${run.runId}: ${JSON.stringify(run).length} bytes, page of ${length} in ${(performance.now() - started).toFixed(0)} ms`);
+    assert.ok(length < 6e6, `${length} bytes`);
+  }
+});
+
+test('a run that is not public has no page', { timeout: 120_000 }, async (t) => {
+  const remote = startFileRemote(t, { hooks: { 'pre-receive':
+    'while read -r old new ref; do git diff "$old" "$new" | grep -q UNWANTED && { echo "error: GH013: found a secret" >&2; exit 1; }; done; exit 0' } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 20_000 } });
+  await service.ready();
+  const unwanted = makeRun({ id: 'declined-run', seed: 5 });
+  unwanted.environment.note = 'UNWANTED';
+  assert.equal((await service.submit(unwanted)).status, 422);
+  assert.equal((await service.json('/api/bench/runs/declined-run')).body.status, 'declined');
+  remote.vanish();
+  await service.restart({ config: { submit_wait_ms: 300, remote_timeout_ms: 2000 } });
+  await service.submit(makeRun({ id: 'queued-run', seed: 6 }));
+  for (const [id, status, word] of [['declined-run', 404, 'Declined'], ['queued-run', 200, 'On its way']]) {
+    const response = await service.fetch(`/run/${id}`), markup = await response.text();
+    assert.equal(response.status, status, id);
+    assert.match(markup, new RegExp(word));
+    assert.doesNotMatch(markup, /UNWANTED|<article/);
+  }
 });
 
 test('there is a page for what is not there', async (t) => {
