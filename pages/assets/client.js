@@ -223,29 +223,38 @@ function pause(ms, signal) {
 /** What a proxy in between means when it answers in the service's place. */
 const BY_STATUS = { 413: 'payload-too-large', 415: 'unsupported-media-type', 429: 'rate-limited', 503: 'store-unavailable' };
 
-/** The answer's object; refusals are thrown. */
-async function open(response) {
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Retry-After as seconds or as a date; undefined without either. */
+function secondsOf(told) {
+  const seconds = Number(told ?? NaN), date = (Date.parse(told) - Date.now()) / 1000;
+  return [seconds, date].find((wait) => wait > 0);
+}
+
+/** The answer's object, when `isRight` of it; refusals are thrown. */
+async function open(response, isRight = isObject) {
   const { status, headers } = response;
   const body = await response.json().catch(() => null);
-  if (response.ok && body) return body;
+  if (response.ok && isRight(body)) return body;
+  if (response.ok) throw new BenchError('bad-answer', 'The answer is not one of the service.', { status });
   const { code = BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'bad-request' : 'bad-answer'),
-    message = `The service answered with status ${status} and without an explanation.`, ok, ...details } = body ?? {};
-  const wait = Number(details.retryAfterSec ?? headers.get('Retry-After') ?? NaN);
-  throw new BenchError(code, message, { status, details, retryAfterSec: wait > 0 ? wait : undefined });
+    message = `The service answered with status ${status} and without an explanation.`, ok, ...details } = isObject(body) ? body : {};
+  throw new BenchError(code, message, { status, details, retryAfterSec: secondsOf(details.retryAfterSec ?? headers.get('Retry-After')) });
 }
 
 /** A nonce for one submission; valid for a day. */
-export async function fetchNonce({ service = HOME, signal } = {}) {
-  const { nonce } = await open(await reach(new URL('api/bench/nonce', service), { signal, cache: 'no-store' }));
-  return nonce;
+export async function fetchNonce({ service = HOME, signal, timeoutMs } = {}) {
+  const response = await reach(new URL('api/bench/nonce', service), { signal, timeoutMs, cache: 'no-store' });
+  return (await open(response, (body) => typeof body?.nonce === 'string')).nonce;
 }
 
 /** What became of a run: {status, path, commit, url, flags ...}, or null when it is unknown. DIGEST asks for one's own. */
-export async function runStatus(runId, { service = HOME, digest: own, signal } = {}) {
+export async function runStatus(runId, { service = HOME, digest: own, signal, timeoutMs } = {}) {
   const url = new URL(`api/bench/runs/${encodeURIComponent(runId)}`, service);
   if (own) url.searchParams.set('digest', own);
   try {
-    return await open(await reach(url, { signal, cache: 'no-store' }));
+    return await open(await reach(url, { signal, timeoutMs, cache: 'no-store' }),
+      (body) => typeof body?.status === 'string' && typeof body.path === 'string');
   } catch (error) {
     if (error.code === 'unknown-run') return null;
     throw error;
@@ -291,28 +300,42 @@ const DEFAULTS = {
   followSec: 600,
   reseal: false, // a digest that is there and wrong is replaced instead of refused
 };
-const ENDINGS = { published: true, quarantined: true, queued: true };
+const TAKEN = ['published', 'quarantined', 'queued'];
+/** What the service says of a run that it has taken; anything else that comes with a 2xx is somebody else's. */
+const isTaken = (body) => body?.ok === true && typeof body.path === 'string'
+  && (body.queued === true || /^[0-9a-f]{40,64}$/.test(body.commit));
 const WAITS = ['rate-limited', 'busy', 'store-unavailable', 'unreachable', 'bad-answer', 'internal-error'];
 const UNSURE = ['unreachable', 'bad-answer', 'internal-error']; // the run may have been stored all the same
 
 /** One run on its way. What it knows survives a failed try: its nonce, and whether a try may have arrived. */
 class Submission {
   constructor(run, options) {
-    Object.assign(this, { run, options, nonce: null, unsure: false, recovered: false, sent: 0, failures: 0,
+    Object.assign(this, { run, options, nonce: null, unsure: false, queued: false, recovered: false, sent: 0, failures: 0,
       renewals: 0, waitedMs: 0 });
   }
 
+  /** A listener that throws does not change what becomes of the run. */
   tell(stage, more = {}) {
-    this.options.onProgress({ stage, runId: this.run.runId, ...more });
+    try {
+      this.options.onProgress({ stage, runId: this.run.runId, ...more });
+    } catch (error) {
+      globalThis.reportError?.(error);
+    }
   }
 
   async go() {
-    for (;;) {
-      try {
-        return await this.attempt();
-      } catch (error) {
-        await this.recover(error);
+    try {
+      for (;;) {
+        try {
+          return await this.attempt();
+        } catch (error) {
+          await this.recover(error);
+        }
       }
+    } catch (error) {
+      error.run = this.run;
+      if (this.queued) error.details = { ...error.details, queued: true }; // the service had it, as far as is known
+      throw error;
     }
   }
 
@@ -336,9 +359,10 @@ class Submission {
     this.tell('sending', { attempt: this.sent, bytes: body.size ?? body.length });
     const { signal, timeoutMs, service } = this.options;
     this.unsure = true; // until there is an answer
-    const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal, timeoutMs });
+    const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal, timeoutMs,
+      redirect: 'error' }); // it would become a GET of something else
     try {
-      const answer = await open(response);
+      const answer = await open(response, isTaken);
       this.unsure = false;
       return { ...answer, outcome: answer.queued ? 'queued' : answer.flagged ? 'quarantined' : 'published' };
     } catch (error) {
@@ -348,28 +372,42 @@ class Submission {
     }
   }
 
-  /** The service has this very run: its status tells the rest. */
-  async again({ path, receipt }) {
-    const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest }).catch(() => null);
-    const outcome = known?.status ?? (path.startsWith('quarantine/') ? 'quarantined' : 'published');
-    return { ...this.describe(known ?? { path }), outcome, duplicate: true, receipt };
+  /** What KNOWN, a status, comes to: an outcome, or the error that the run ended with. */
+  outcomeOf(known) {
+    if (TAKEN.includes(known.status)) return known.status;
+    throw new BenchError(known.status === 'declined' ? 'store-declined' : known.status,
+      `The run is known and was ${known.status}.`, { details: known });
   }
 
-  /** After a lost answer. A queued run may not be durable yet: sending it again waits for the same commit. */
+  status() {
+    return runStatus(this.run.runId, { ...this.options, digest: this.run.digest });
+  }
+
+  /** The service has this very run: its status tells the rest. */
+  async again({ path, receipt }) {
+    const known = await this.status().catch(() => null) ?? { path, status: path?.startsWith('quarantine/') ? 'quarantined' : 'published' };
+    return { ...this.describe(known), outcome: this.outcomeOf(known), duplicate: true, receipt };
+  }
+
+  /**
+   * After a lost answer. A queued run may not be durable yet: sending it again waits for the same commit. Whoever
+   * answers without knowing the run or not (a proxy's page) has not answered.
+   */
   async lookUp() {
     this.tell('looking');
-    const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest });
+    const known = await this.status().catch((error) => {
+      if (error.code === 'aborted' || WAITS.includes(error.code)) throw error;
+      throw new BenchError('bad-answer', 'The run could not be looked up.', { status: error.status, cause: error });
+    });
     this.recovered ||= known !== null;
-    if (!known || known.status === 'queued') return null;
-    if (!ENDINGS[known.status])
-      throw new BenchError(known.status === 'declined' ? 'store-declined' : known.status,
-        `The run is known and was ${known.status}.`, { details: known });
-    if (this.options.wantReceipt) return null;
-    return this.finish({ ...this.describe(known), outcome: known.status });
+    this.queued = known?.status === 'queued';
+    if (!known || this.queued) return null;
+    const outcome = this.outcomeOf(known);
+    return this.options.wantReceipt ? null : this.finish({ ...this.describe(known), outcome });
   }
 
   describe({ path, commit, url, flags, rulesVersion }) {
-    return { path, commit, url, flags, rulesVersion, flagged: path.startsWith('quarantine/') };
+    return { path, commit, url, flags, rulesVersion, flagged: path?.startsWith('quarantine/') };
   }
 
   async conclude(answer) {
@@ -379,13 +417,10 @@ class Submission {
     this.tell('queued', { path: answer.path });
     for (let wait = backoffMs; Date.now() < until; wait = Math.min(wait * 2, 10_000)) {
       await pause(Math.min(wait, until - Date.now()), signal);
-      const known = await runStatus(this.run.runId, { ...this.options, digest: this.run.digest })
-        .catch((error) => { if (error.code === 'aborted') throw error; });
+      const known = await this.status().catch((error) => { if (error.code === 'aborted') throw error; });
       if (!known || known.status === 'queued') continue;
-      if (!ENDINGS[known.status])
-        throw new BenchError(known.status === 'declined' ? 'store-declined' : known.status,
-          `The run was taken, and then ${known.status}.`, { details: known });
-      return this.finish({ ...answer, ...this.describe(known), outcome: known.status, queued: false });
+      const outcome = this.outcomeOf(known);
+      return this.finish({ ...answer, ...this.describe(known), outcome, queued: false });
     }
     return this.finish(answer);
   }
@@ -406,14 +441,11 @@ class Submission {
       this.nonce = null;
       return;
     }
-    const asked = error.retryAfterSec === undefined ? null : error.retryAfterSec * 1000;
+    const asked = error.retryAfterSec === undefined ? null : Math.max(error.retryAfterSec * 1000, options.backoffMs);
     if (asked === null) this.failures += 1;
     const ms = asked ?? Math.min(options.backoffMs * 2 ** (this.failures - 1), 30_000) * (0.75 + Math.random() / 2);
     if (!WAITS.includes(error.code) || this.failures >= options.attempts
-      || this.waitedMs + ms > options.maxWaitSec * 1000) {
-      error.run = this.run;
-      throw error;
-    }
+      || this.waitedMs + ms > options.maxWaitSec * 1000) throw error;
     this.waitedMs += ms;
     this.tell('waiting', { seconds: Math.round(ms / 1000), code: error.code });
     await pause(ms, options.signal);
@@ -428,19 +460,23 @@ class Submission {
  */
 export async function submit(run, options = {}) {
   const settings = { ...DEFAULTS, ...options };
+  const sealed = await seal(run, settings);
+  assertSize(bytesOf(sealed));
+  return new Submission(sealed, settings).go();
+}
+
+/** A copy of RUN without a nonce, with its digest. */
+async function seal(run, { service, reseal }) {
   const { nonce, ...plain } = copy(run);
-  const own = await digest(plain, settings);
-  if (plain.digest !== undefined && plain.digest !== own && !settings.reseal)
+  const own = await digest(plain, { service });
+  if (plain.digest !== undefined && plain.digest !== own && !reseal)
     throw new BenchError('digest-mismatch', 'The digest is not that of the run.', { details: { computed: own } });
-  plain.digest = own;
-  assertSize(bytesOf(plain));
-  return new Submission(plain, settings).go();
+  return { ...plain, digest: own };
 }
 
 /** RUN sealed with its digest as a file: saved by the browser where there is a page, and given back as a Blob. */
-export async function exportRun(run, { service = HOME, filename } = {}) {
-  const { nonce, ...plain } = copy(run);
-  plain.digest = await digest(plain, { service });
+export async function exportRun(run, { service = HOME, filename, reseal = false } = {}) {
+  const plain = await seal(run, { service, reseal });
   const file = new Blob([JSON.stringify(plain)], { type: 'application/json' });
   if (typeof document === 'undefined') return file;
   const link = document.createElement('a');
