@@ -24,6 +24,11 @@ enum figure figure_find(const char *name)
     return figure;
 }
 
+bool figure_needs_stream(enum figure figure)
+{
+    return figure == FIGURE_TTFT || figure == FIGURE_DECODE;
+}
+
 static void series_add(struct series *series, double value)
 {
     if (series->count == series->room) {

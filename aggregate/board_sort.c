@@ -33,12 +33,13 @@ bool board_can_sort(const char *sort)
 
 static double number_of(const struct column *column, struct row *row)
 {
-    bool needs_stream = column->figure == FIGURE_TTFT || column->figure == FIGURE_DECODE;
     switch (column->kind) {
     case COLUMN_COUNT:
         return (double)row->submissions;
     case COLUMN_FIGURE:
-        return needs_stream && row_is_burst(row) ? NAN : row_median(row, column->figure);
+        return row_is_burst(row) && figure_needs_stream(column->figure)
+                   ? NAN
+                   : row_median(row, column->figure);
     case COLUMN_BOOL:
         return column->said(row) < 0 ? NAN : (double)column->said(row);
     case COLUMN_TEXT:

@@ -208,6 +208,11 @@ static int newest_first(const void *left, const void *right)
     return a > b ? -1 : 1;
 }
 
+bool view_shows(const struct view_row *row, enum figure figure)
+{
+    return row->figures[figure].n && !(row->burst && figure_needs_stream(figure));
+}
+
 bool board_view_row(struct board *board, const struct board_query *query, struct arena *arena,
                     struct board_detail *detail)
 {

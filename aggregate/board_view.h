@@ -50,6 +50,10 @@ struct board_view {
     size_t recent_count;
 };
 
+/* Whether a page shows FIGURE of the row: TTFT and decode are none of a row whose stream was a burst, whatever its
+ * other cells measured. */
+bool view_shows(const struct view_row *row, enum figure figure);
+
 /* QUERY may be NULL. */
 void board_view_make(struct board *board, const struct board_query *query, struct arena *arena,
                      struct board_view *view);

@@ -2,6 +2,8 @@
 #ifndef BENCHLEDGER_AGGREGATE_FIGURE_H
 #define BENCHLEDGER_AGGREGATE_FIGURE_H
 
+#include <stdbool.h>
+
 enum figure {
     FIGURE_TTFT,
     FIGURE_DECODE,
@@ -19,5 +21,7 @@ enum figure {
 const char *figure_name(enum figure figure);
 /* FIGURE_COUNT when there is no figure NAME. */
 enum figure figure_find(const char *name);
+/* Whether it is a figure of incremental streams only (spec 02). */
+bool figure_needs_stream(enum figure figure);
 
 #endif

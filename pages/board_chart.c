@@ -28,13 +28,6 @@ struct group {
     const struct kind *kind;
 };
 
-/* A rate that needs an incremental stream is none of a row whose stream was a burst. */
-static bool has_figure(const struct view_row *row, enum figure figure)
-{
-    bool needs_stream = figure == FIGURE_TTFT || figure == FIGURE_DECODE;
-    return row->figures[figure].n && !(needs_stream && row->burst);
-}
-
 enum figure chart_figure(const struct board_view *view, const struct board_asked *asked)
 {
     static const enum figure preferred[] = {FIGURE_DECODE,   FIGURE_OVERALL, FIGURE_LATENCY,
@@ -44,7 +37,7 @@ enum figure chart_figure(const struct board_view *view, const struct board_asked
         return asked->figure;
     for (size_t i = 0; i < sizeof preferred / sizeof *preferred; i++)
         for (size_t j = 0; j < view->count; j++)
-            if (has_figure(&view->rows[j], preferred[i]))
+            if (view_shows(&view->rows[j], preferred[i]))
                 return preferred[i];
     return FIGURE_DECODE;
 }
@@ -258,7 +251,7 @@ void chart_write(struct buffer *out, const struct board_view *view, const struct
         size_t count = 0;
         rows[i] = arena_take(&arena, (view->count + 1) * sizeof(struct view_row *));
         for (size_t j = 0; j < view->count; j++)
-            if (has_figure(&view->rows[j], drawing.figure))
+            if (view_shows(&view->rows[j], drawing.figure))
                 rows[i][count++] = &view->rows[j];
         found += find_groups(rows[i], count, &kinds[i], groups + found);
     }

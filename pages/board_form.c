@@ -15,6 +15,9 @@ bool asked_narrows(const struct board_asked *asked)
     return any;
 }
 
+/* Choices beyond are searched for: a list of thousands helps nobody, and weighs on every page. */
+enum { SELECT_BYTES_MOST = 24 << 10 };
+
 static bool is_value(struct text text, const char *value)
 {
     return value && strlen(value) == text.size && !memcmp(text.data, value, text.size);
@@ -23,7 +26,7 @@ static bool is_value(struct text text, const char *value)
 static void put_option(struct buffer *out, struct text value, size_t rows, bool chosen)
 {
     /* The whole value goes back to the server; only what is read is cut. */
-    html_put(out, "<option value=\"{}\"{}>{} ({})</option>", html_slice(value, value.size),
+    html_put(out, "<option value=\"{}\"{}>{} ({})</option>", html_exact(value),
              html_markup(chosen ? " selected" : ""), html_slice(value, 60),
              html_number((double)rows));
 }
@@ -37,16 +40,22 @@ static void put_select(struct buffer *out, const struct board_view *view,
              "<label for=\"f-{}\">{}</label><select id=\"f-{}\" name=\"{}\"><option "
              "value=\"\">all</option>",
              html_text(name), html_text(labels[dimension]), html_text(name), html_text(name));
-    for (size_t i = 0; i < view->facets[dimension].count; i++) {
+    size_t count = view->facets[dimension].count, left = 0, end = out->size + SELECT_BYTES_MOST;
+    for (size_t i = 0; i < count; i++) {
         const struct view_choice *choice = &view->facets[dimension].choices[i];
         bool is_chosen = is_value(choice->value, chosen);
-        if (choice->value.size > ADDRESS_VALUE_MOST)
+        if (!is_chosen && (choice->value.size > ADDRESS_VALUE_MOST || out->size > end)) {
+            left++;
             continue;
+        }
         put_option(out, choice->value, choice->rows, is_chosen);
         listed = listed || is_chosen;
     }
     if (!listed)
         put_option(out, (struct text){chosen, strlen(chosen)}, 0, true);
+    if (left)
+        html_put(out, "<option disabled>{} more: search for them</option>",
+                 html_number((double)left));
     buffer_text(out, "</select>");
 }
 
@@ -77,12 +86,12 @@ void form_write(struct buffer *out, const struct board_view *view, const struct 
     buffer_text(out, "<details class=\"filters\" open><summary>Filters</summary>"
                      "<form id=\"filters\" method=\"get\" action=\"/\" role=\"search\" "
                      "autocomplete=\"off\">");
-    html_put(
-        out,
-        "<div class=\"wide\"><label for=\"f-q\">Search</label><input id=\"f-q\" name=\"q\" "
-        "type=\"search\" value=\"{}\" placeholder=\"device, runtime, model, workload, browser, "
-        "backend\"></div>",
-        html_text(words));
+    html_put(out,
+             "<div class=\"wide\"><label for=\"f-q\">Search</label><input id=\"f-q\" name=\"q\" "
+             "type=\"search\" maxlength=\"{}\" value=\"{}\" placeholder=\"device, runtime, model, "
+             "workload, browser, "
+             "backend\"></div>",
+             html_number(ADDRESS_WORDS_MOST / 3), html_exact((struct text){words, strlen(words)}));
     for (int i = 0; i < BOARD_DIMENSIONS; i++) {
         buffer_text(out, "<div>");
         put_select(out, view, asked, (enum board_dimension)i);

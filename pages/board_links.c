@@ -4,9 +4,13 @@
 
 bool row_has_address(const struct view_row *row)
 {
-    for (int i = 0; i < BOARD_DIMENSIONS; i++)
-        if (row->keys[i].size > ADDRESS_VALUE_MOST)
-            return false;
+    for (int i = 0; i < BOARD_DIMENSIONS; i++) {
+        struct text key = row->keys[i];
+        bool named = i != BY_BROWSER && i != BY_CLASS; /* the keys of a row */
+        if (key.size > ADDRESS_VALUE_MOST || (named && !key.size) ||
+            (key.size && memchr(key.data, 0, key.size)))
+            return false; /* an empty value is none, and no address holds a NUL */
+    }
     return true;
 }
 

@@ -13,7 +13,7 @@ struct board_asked {
 };
 
 /* Values longer than that cannot be asked for: an address that holds one is refused. */
-enum { ADDRESS_VALUE_MOST = 1024 };
+enum { ADDRESS_VALUE_MOST = 1024, ADDRESS_WORDS_MOST = 256 };
 bool row_has_address(const struct view_row *row);
 
 /* Each writes an address for a quoted attribute. */

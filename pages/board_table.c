@@ -101,7 +101,7 @@ static void put_figure(const struct table *table, const struct view_row *row, en
 {
     bool e2e = row->burst && figure == FIGURE_DECODE && row->figures[FIGURE_OVERALL].n;
     const struct view_figure *shown = &row->figures[e2e ? FIGURE_OVERALL : figure];
-    if (!shown->n || (row->burst && figure == FIGURE_TTFT))
+    if (!e2e && !view_shows(row, figure))
         return;
     BUFFER_SCOPE struct buffer range = {0};
     put_range(&range, shown);

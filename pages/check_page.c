@@ -61,9 +61,9 @@ void check_page_write(struct buffer *out, bool own_rules)
         "offline: <code>benchledger check FILE</code> judges a file, <code>benchledger scrub "
         "FILE</code> prints what would be published.</p></noscript>");
     if (own_rules)
-        buffer_text(
-            out, "<p class=\"note\">This service takes other protocols or has another answer key "
-                 "than the validator in this page knows: its own verdict may differ.</p>");
+        buffer_text(out, "<p class=\"note\">This service takes other protocols or smaller files, "
+                         "or has another answer key "
+                         "than the validator in this page knows: its own verdict may differ.</p>");
     put_form(out);
     put_rules(out);
     frame_close(out);

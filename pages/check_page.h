@@ -6,7 +6,7 @@
 
 #include "validator/buffer.h"
 
-/* The whole page, the same for everybody. OWN_RULES: the service is configured with another answer key or other
+/* The whole page, the same for everybody. OWN_RULES: the service is configured with another answer key, a smaller limit or other
  * protocols than the module has, so that the page must not promise the service's verdict. */
 void check_page_write(struct buffer *out, bool own_rules);
 

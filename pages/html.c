@@ -21,6 +21,11 @@ struct html_value html_slice(struct text text, size_t most)
     return (struct html_value){.kind = HTML_SLICE, .text = text, .most = most};
 }
 
+struct html_value html_exact(struct text text)
+{
+    return (struct html_value){.kind = HTML_EXACT, .text = text};
+}
+
 struct html_value html_number(double number)
 {
     return (struct html_value){.kind = HTML_NUMBER, .number = number};
@@ -46,37 +51,55 @@ struct html_value html_query(struct text text)
     return (struct html_value){.kind = HTML_QUERY, .text = text};
 }
 
+/* Whether CODE is a character of markup, which OUT then has as a reference. */
+static bool put_reference(struct buffer *out, uint32_t code)
+{
+    static const struct {
+        char code;
+        const char *reference;
+    } table[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (code != (uint32_t)table[i].code)
+            continue;
+        buffer_text(out, table[i].reference);
+        return true;
+    }
+    return false;
+}
+
+static bool is_surrogate(uint32_t code)
+{
+    return code >= 0xD800 && code <= 0xDFFF;
+}
+
 static void put_code(struct buffer *out, uint32_t code)
 {
-    switch (code) {
-    case '&':
-        buffer_text(out, "&amp;");
+    if (put_reference(out, code))
         return;
-    case '<':
-        buffer_text(out, "&lt;");
-        return;
-    case '>':
-        buffer_text(out, "&gt;");
-        return;
-    case '"':
-        buffer_text(out, "&quot;");
-        return;
-    case '\'':
-        buffer_text(out, "&#39;");
-        return;
-    case '\n':
-    case '\t':
+    if (code == '\n' || code == '\t')
         buffer_byte(out, (char)code);
-        return;
-    default:
-        break;
-    }
-    if (code >= 0xD800 && code <= 0xDFFF)
+    else if (is_surrogate(code))
         buffer_text(out, "\xEF\xBF\xBD");
     else if (text_is_control(code))
         buffer_format(out, "\\u%04x", code);
     else
         text_put(out, code);
+}
+
+static void put_exact(struct buffer *out, struct text text)
+{
+    const char *at = text.data, *end = text.data + text.size;
+    while (at < end) {
+        uint32_t code = text_next(&at, end);
+        if (put_reference(out, code))
+            continue;
+        if (code == 0 || is_surrogate(code)) /* no markup can hold these */
+            buffer_text(out, "\xEF\xBF\xBD");
+        else if (code == '\n' || code == '\r')
+            buffer_format(out, "&#%u;", code);
+        else
+            text_put(out, code);
+    }
 }
 
 static void put_slice(struct buffer *out, struct text text, size_t most)
@@ -125,6 +148,9 @@ static void put_value(struct buffer *out, const struct html_value *value)
     switch (value->kind) {
     case HTML_SLICE:
         put_slice(out, value->text, value->most);
+        return;
+    case HTML_EXACT:
+        put_exact(out, value->text);
         return;
     case HTML_NUMBER:
         put_number(out, value->number);

@@ -13,7 +13,7 @@
 /* Code points that are shown of a name, and of what is read as a text. */
 enum { HTML_NAME_MOST = 200, HTML_TEXT_MOST = 4000 };
 
-enum html_kind { HTML_SLICE, HTML_NUMBER, HTML_ROUNDED, HTML_RAW, HTML_QUERY };
+enum html_kind { HTML_SLICE, HTML_EXACT, HTML_NUMBER, HTML_ROUNDED, HTML_RAW, HTML_QUERY };
 struct html_value {
     enum html_kind kind;
     struct text text;
@@ -25,6 +25,9 @@ struct html_value {
 struct html_value html_text(const char *text);
 struct html_value html_string(const struct js_value *string);
 struct html_value html_slice(struct text text, size_t most);
+/* For the value of a form's field: all of it, only markup characters and line ends replaced, so that it comes
+ * back as it is. */
+struct html_value html_exact(struct text text);
 /* As ECMAScript prints it; not finite: an en dash. */
 struct html_value html_number(double number);
 /* For reading: as many decimals as its size deserves (1234, 123.4, 12.34, 0.0012). */

@@ -62,6 +62,14 @@ static void put_terms(struct buffer *out, enum term_kind kind, const char *id, c
     buffer_text(out, "</dl></section>");
 }
 
+bool methodology_knows(const char *protocol)
+{
+    for (size_t i = 0; i < sizeof history / sizeof *history; i++)
+        if (!strcmp(history[i].id, protocol))
+            return true;
+    return false;
+}
+
 /* The condition with the limits of its row in it. */
 static void put_condition(struct buffer *out, const struct rule_text *rule)
 {
@@ -85,7 +93,8 @@ static void put_rules(struct buffer *out, const struct protocol *family)
         "published "
         "in quarantine, with its flags, and stays off the board until a person decides. A warning "
         "stands beside "
-        "the run. Only cells with status ok are judged.</p>"
+        "the run. Only cells with status ok are judged, but for the comparison with the client's "
+        "own figures.</p>"
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rules\"><table "
         "class=\"rules\"><thead><tr>"
         "<th scope=\"col\">Rule</th><th scope=\"col\">Severity</th><th scope=\"col\">Looks at</th>"

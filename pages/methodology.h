@@ -9,6 +9,8 @@
 /* PROTOCOL is FAMILY/N, LICENCE that of the data; what goes between <main> and </main>. */
 void methodology_write(struct buffer *out, const struct protocol *family, struct text protocol,
                        const char *licence);
+/* Whether PROTOCOL is a version on record. */
+bool methodology_knows(const char *protocol);
 /* Links to the protocols, NULL-terminated. */
 void methodology_list(struct buffer *out, const char *const *protocols);
 

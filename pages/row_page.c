@@ -7,11 +7,6 @@
 #include "pages/html.h"
 #include "pages/terms.h"
 
-static bool has_figure(const struct board_detail *detail, int figure)
-{
-    return detail->row.figures[figure].n > 0;
-}
-
 static void put_names(struct buffer *out, const char *label, const struct text *names, size_t count)
 {
     if (!count)
@@ -103,7 +98,7 @@ static void put_run(struct buffer *out, const struct board_detail *detail,
              html_slice(run->browser_version, HTML_NAME_MOST), html_slice(run->os, HTML_NAME_MOST),
              html_slice(run->os_version, HTML_NAME_MOST));
     for (int i = 0; i < FIGURE_COUNT; i++) {
-        if (!has_figure(detail, i))
+        if (!view_shows(&detail->row, (enum figure)i))
             continue;
         buffer_text(out, "<td class=\"number\">");
         if (!isnan(run->figures[i]))
@@ -128,7 +123,7 @@ static void put_runs(struct buffer *out, const struct board_detail *detail)
                      "Date</th><th scope=\"col\">Browser</th><th scope=\"col\">System</th>");
     for (int i = 0; i < FIGURE_COUNT; i++) {
         const struct term *known = term(figure_name((enum figure)i));
-        if (!has_figure(detail, i))
+        if (!view_shows(&detail->row, (enum figure)i))
             continue;
         buffer_text(out, "<th scope=\"col\" class=\"number\">");
         term_link(out, known->key, detail->row.keys[BY_PROTOCOL]);
@@ -156,7 +151,7 @@ void row_page_write(struct buffer *out, const struct board_detail *detail,
              "median, the thin line reaches from the smallest to the largest value, the bar holds "
              "the middle half of four or more.</p><div class=\"strips\">");
     for (int i = 0; i < FIGURE_COUNT; i++)
-        if (has_figure(detail, i))
+        if (view_shows(&detail->row, (enum figure)i))
             put_plot(out, detail, (enum figure)i);
     buffer_text(out, "</div>");
     put_runs(out, detail);

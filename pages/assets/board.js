@@ -6,6 +6,7 @@ const board = document.querySelector('#board');
 const said = document.querySelector('#said');
 const search = form.elements.q;
 let pending = new AbortController();
+let shown = location.pathname + location.search;
 let timer = 0;
 let typing = false; // one entry of the history for a whole search
 
@@ -41,11 +42,12 @@ function take(next, keepsSearch) {
   if (inside) refocus(id);
   document.title = next.title;
   said.textContent = board.querySelector('#count').textContent;
+  said.classList.add('hidden');
 }
 
 /**
  * Shows URL; METHOD of the history (pushState, replaceState) notes it. A later call ends an earlier one. Where
- * fetching fails the browser opens the address itself and says what is wrong.
+ * fetching fails the page stays as it is and says so.
  */
 async function show(url, method, { keepsSearch = false } = {}) {
   clearTimeout(timer);
@@ -59,11 +61,15 @@ async function show(url, method, { keepsSearch = false } = {}) {
     const next = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (signal.aborted) return;
     if (method) history[method](null, '', url);
+    shown = location.pathname + location.search;
     take(next, keepsSearch);
-    board.removeAttribute('aria-busy');
   } catch {
-    if (!signal.aborted) location.assign(url);
+    if (!signal.aborted) {
+      said.textContent = 'The board could not be loaded. Try again.';
+      said.classList.remove('hidden');
+    }
   }
+  if (!signal.aborted) board.removeAttribute('aria-busy');
 }
 
 form.addEventListener('change', (event) => {
@@ -95,7 +101,7 @@ document.addEventListener('click', (event) => {
 });
 addEventListener('popstate', () => {
   typing = false;
-  show(location.href);
+  if (location.pathname + location.search !== shown) show(location.href); // else only a place on the page
 });
 
 board.tabIndex = -1;

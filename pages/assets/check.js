@@ -168,12 +168,12 @@ function publication({ removed, entry, path }) {
  * The markup of a run page as part of this one: without the verdict, which stands above, headings two levels down, ids
  * its own beside those of other files.
  */
-function runPage(markup) {
+function runPage(list, markup) {
   if (!markup) return null;
   const holder = make('div');
   holder.innerHTML = markup; // made by the validator, which escapes whatever comes from the file
   for (const gone of holder.querySelectorAll('#verdict, a[href="#verdict"]')) gone.remove();
-  const prefix = `file-${results.childElementCount + 1}-`;
+  const prefix = `file-${list.childElementCount + 1}-`;
   for (const node of holder.querySelectorAll('[id]')) node.id = prefix + node.id;
   for (const link of holder.querySelectorAll('a[href^="#"]'))
     link.setAttribute('href', `#${prefix}${link.getAttribute('href').slice(1)}`);
@@ -182,7 +182,7 @@ function runPage(markup) {
     lower.append(...head.childNodes);
     head.replaceWith(lower);
   }
-  return make('details', { class: 'run-page', open: results.childElementCount === 0 ? '' : undefined },
+  return make('details', { class: 'run-page', open: list.childElementCount === 0 ? '' : undefined },
     make('summary', {}, 'Recomputed figures, traces, environment: the run as its page shows it'), holder);
 }
 
@@ -219,7 +219,7 @@ function failed(error) {
       : null];
 }
 
-function submission(bytes, { check, dryRun }) {
+function submission(bytes, { dryRun }) {
   if (!dryRun.ok) return null;
   const outcome = make('div', { class: 'outcome', tabindex: '-1' });
   const progress = make('span', { role: 'status' });
@@ -234,7 +234,8 @@ function submission(bytes, { check, dryRun }) {
     outcome.replaceChildren();
     try {
       const run = JSON.parse(new TextDecoder().decode(bytes)); // white space and order do not count: the digest stays
-      outcome.append(...submitted(await submit(run, { signal: going.signal, reseal: check.digest === 'legacy',
+      // Its digest verifies; under the older rule it also covers the nonce that is put in anew.
+      outcome.append(...submitted(await submit(run, { signal: going.signal, reseal: true,
         onProgress: (event) => { progress.textContent = STAGES[event.stage]?.(event) ?? ''; } })).filter(Boolean));
       button.remove();
       progress.textContent = '';
@@ -251,47 +252,49 @@ function submission(bytes, { check, dryRun }) {
     make('p', {}, button, ' ', progress), outcome];
 }
 
-function show(name, bytes, judged) {
+function show(list, name, bytes, judged) {
   const { check, dryRun, markup } = judged;
   const [word, kind, text] = verdictOf(judged, bytes.length);
   const rulesVersion = check.rulesVersion ?? dryRun.rulesVersion;
   const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
-  results.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
+  list.append(make('section', { class: `checked ${kind}`, 'data-verdict': word }, ...[head,
     make('p', { class: 'verdict' }, mark(word, kind), ` ${text}`),
     make('p', { class: 'soft' }, rulesVersion && !check.shapeErrors?.length ? `Judged by rule set ${rulesVersion}. ` : '',
       DIGESTS[check.digest] ?? ''),
     shapeErrors(dryRun.errors), flagList(check.flags, dryRun.entry?.protocol), markup ? null : figures(check.summaries),
     publication(dryRun),
-    bytes.length > LIMIT_BYTES ? null : submission(bytes, judged), runPage(markup)].flat().filter(Boolean)));
+    bytes.length > LIMIT_BYTES ? null : submission(bytes, judged), runPage(list, markup)].flat().filter(Boolean)));
   return { head, text };
 }
 
-function showProblem(name, text) {
+function showProblem(list, name, text) {
   const head = make('h2', { tabindex: '-1' }, make('bdi', {}, short(name)));
-  results.append(make('section', { class: 'checked bad', 'data-verdict': 'unread' }, head,
+  list.append(make('section', { class: 'checked bad', 'data-verdict': 'unread' }, head,
     make('p', { class: 'verdict' }, mark('not checked', 'bad'), ` ${text}`)));
   return { head, text };
 }
 
-async function checkOne(file, judge) {
-  if (file.size > BYTES_MOST) return showProblem(file.name, 'The file is too large to be a run file.');
+async function checkOne(list, file, judge) {
+  if (file.size > BYTES_MOST) return showProblem(list, file.name, 'The file is too large to be a run file.');
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
     const { check, dryRun, markup, error } = await judge(file.name, bytes.slice());
-    if (error) return showProblem(file.name, error);
-    return show(file.name, bytes, { check: { flags: [], summaries: [], ...check }, dryRun, markup });
+    if (error) return showProblem(list, file.name, error);
+    return show(list, file.name, bytes, { check: { flags: [], summaries: [], ...check }, dryRun, markup });
   } catch (error) {
-    return showProblem(file.name, error.message);
+    return showProblem(list, file.name, error.message);
   }
 }
 
+/** A later choice takes the place of one that is still being judged. */
 async function checkAll(files, judge) {
-  results.replaceChildren();
+  const list = make('div', {}), shown = [];
+  results.replaceChildren(list);
   form.setAttribute('aria-busy', 'true');
-  const shown = [];
   for (const file of [...files].slice(0, FILES_MOST)) {
-    say(`Checking ${file.name} …`);
-    shown.push(await checkOne(file, judge));
+    say(`Checking ${short(file.name)} …`);
+    shown.push(await checkOne(list, file, judge));
+    if (!list.isConnected) return;
   }
   form.removeAttribute('aria-busy');
   const left = files.length - shown.length;

@@ -5,9 +5,6 @@
 #include "server/api/boardview.h"
 #include "server/api/pages.h"
 
-/* Nobody searches for more. */
-enum { WORDS_BYTES_MOST = 256 };
-
 /* An empty value is none. False when it is too long. */
 static bool read_value(const struct request *request, const char *name, size_t most,
                        const char **value)
@@ -24,7 +21,7 @@ static bool read_value(const struct request *request, const char *name, size_t m
 static bool read_asked(const struct request *request, struct board_asked *asked)
 {
     *asked = (struct board_asked){.figure = FIGURE_COUNT};
-    bool fits = read_value(request, "q", WORDS_BYTES_MOST, &asked->query.words);
+    bool fits = read_value(request, "q", ADDRESS_WORDS_MOST, &asked->query.words);
     for (int i = 0; i < BOARD_DIMENSIONS; i++)
         fits = read_value(request, board_dimension_name((enum board_dimension)i),
                           ADDRESS_VALUE_MOST, &asked->query.equal[i]) &&

@@ -8,6 +8,8 @@
 #include "server/api/pages.h"
 #include "server/http/request.h"
 
+enum { USUAL_BODY = 4 << 20 }; /* what client.js takes the limit to be */
+
 /* Whether this service judges submissions in another way than the module that it serves. */
 static bool has_own_rules(const struct service *service)
 {
@@ -15,7 +17,8 @@ static bool has_own_rules(const struct service *service)
     char *const *own = service->config->protocols;
     while (*module && *own && !strcmp(*module, *own))
         module++, own++;
-    return *module || *own || *service->config->mmlu_key;
+    return *module || *own || *service->config->mmlu_key ||
+           service->config->limits.max_body < USUAL_BODY;
 }
 
 void page_check(struct request *request, struct answer *answer)

@@ -20,6 +20,17 @@ void page_methodology_list(struct request *request, struct answer *answer)
     pages_send(answer, 200, &page);
 }
 
+/* A version that nobody has measured by has no methodology. */
+static bool is_known(const struct config *config, const char *protocol)
+{
+    char **const lists[] = {config->protocols, config->board_protocols};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (char **item = lists[i]; *item; item++)
+            if (!strcmp(*item, protocol))
+                return true;
+    return methodology_knows(protocol);
+}
+
 void page_methodology(struct request *request, struct answer *answer)
 {
     char family[PROTOCOL_ROOM], version[PROTOCOL_ROOM];
@@ -29,7 +40,7 @@ void page_methodology(struct request *request, struct answer *answer)
     buffer_format(&id, "%s/%s", family, version);
     const struct js_value name = js_make_string(id.data, id.size);
     const struct protocol *found = protocol_find(&name);
-    if (!found) {
+    if (!found || !is_known(request->service->config, buffer_string(&id))) {
         pages_message(answer, 404, "No such protocol", "No protocol with this name is known here.");
         return;
     }

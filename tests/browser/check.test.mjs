@@ -281,3 +281,16 @@ test('check: page and module stay within their weight', async (t) => {
   t.diagnostic(`${JSON.stringify(sizes)}: ${rest} bytes beside the module`);
   assert.ok(module < 250_000 && rest < 150_000);
 });
+
+test('check: a later choice takes the place of one that is still being judged', async (t) => {
+  const service = await startService(t);
+  const page = await openPage(t, await startBrowser(t));
+  await page.goto(`${service.base}/check`);
+  const file = (name, run) => ({ name, mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(run)) });
+  const slow = Array.from({ length: 8 }, (_, i) => file(`early-${i}.json`, makeRun({ seed: i + 1, pad: 3_000_000 })));
+  await page.setInputFiles('input[type=file]', slow);
+  await page.setInputFiles('input[type=file]', [file('late.json', seal(makeRun({ id: 'chosen-later' })))]);
+  await page.waitForFunction(() => /published/.test(document.getElementById('check-status').textContent));
+  await page.waitForTimeout(500); // an early one would have come by now
+  assert.deepEqual(await page.$$eval('#check-results h2', (all) => all.map((one) => one.textContent).filter((text) => /json$/.test(text))), ['late.json']);
+});

@@ -152,7 +152,7 @@ test('a run that is not public has no page', { timeout: 120_000 }, async (t) => 
 
 test('there is a page for what is not there', async (t) => {
   const service = await startService(t);
-  for (const place of ['/run/never-seen', '/run/%3Cscript%3E', '/methodology/other/1']) {
+  for (const place of ['/run/never-seen', '/run/%3Cscript%3E', '/methodology/other/1', '/methodology/localmode-bench/999']) {
     const response = await service.fetch(place);
     assert.equal(response.status, 404, place);
     assert.match(response.headers.get('content-type'), /text\/html/);
