@@ -9,6 +9,7 @@ import { before, after, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { boardRows } from '../bench/baseline.mjs';
 import { boardEntries, makeBoard } from '../support/boards.mjs';
+import { makeRun } from '../support/run.mjs';
 import { startService } from '../support/service.mjs';
 import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
 
@@ -426,6 +427,31 @@ test('on a phone the filters fold away, and say so', async (t) => {
   await awaitCount(page, 400);
   assert.equal(await page.isVisible('#f-q'), true);
   assert.equal(await shownDevices(page), 20);
+});
+
+test('a burst takes TTFT and decode from its row, wherever the row is shown; odd names are found by their filter', async (t) => {
+  const service = await startService(t);
+  const browser = await startBrowser(t);
+  const odd = 'model\u200f\u0085 & "<b>"';
+  for (const [id, kind, seed] of [['streams-1', 'llm', 1], ['bursts-1', 'llm-burst', 2]]) {
+    const run = makeRun({ id, seed, cells: [kind] });
+    Object.assign(run.cells[0], { runtimeId: 'webllm', workloadId: 'chat-pp128-tg128' });
+    run.cells[0].model.benchModelId = odd;
+    run.clientSummaries = undefined;
+    assert.equal((await service.submit(run)).status, 200);
+  }
+  const page = await openPage(t, browser);
+  await page.goto(service.base);
+  await page.selectOption('#f-benchModelId', { index: 1 });
+  await page.waitForFunction(() => location.search.includes('benchModelId'));
+  assert.match(await page.textContent('#count'), /1 row/);
+  assert.match(await page.textContent('#board table'), /e2e/);
+  await page.click('#board tbody a');
+  assert.match(await page.textContent('h1'), /SmolLM2/);
+  const text = await page.textContent('main');
+  assert.match(text, /End to end/);
+  assert.doesNotMatch(text, /TTFT|Decode/);
+  settled(page);
 });
 
 test('an empty board says what to do', async (t) => {

@@ -83,6 +83,16 @@ START_TEST(html__encodes_query_values)
 }
 END_TEST
 
+START_TEST(html__gives_a_field_the_very_value)
+{
+    struct buffer out BUFFER_SCOPE = {0};
+    static const char text[] = "a\xE2\x80\x8F\xC2\x85<\"&'\r\n\xED\xA0\xBD\0";
+    ck_assert_str_eq(filled(&out, html_exact((struct text){text, sizeof text - 1})),
+                     "<i title=\"a\xE2\x80\x8F\xC2\x85&lt;&quot;&amp;&#39;&#13;&#10;\xEF\xBF\xBD"
+                     "\xEF\xBF\xBD\">");
+}
+END_TEST
+
 START_TEST(terms__explain_every_metric)
 {
     for (int metric = 0; metric < METRIC_COUNT; metric++) {
@@ -99,7 +109,9 @@ Suite *test_suite(void)
 {
     const TTest *const tests[] = {html__escapes_what_could_leave_its_place,
                                   html__cuts_by_code_points,
+                                  html__gives_a_field_the_very_value,
                                   html__prints_numbers_for_code_and_for_readers,
-                                  html__encodes_query_values, terms__explain_every_metric};
+                                  html__encodes_query_values,
+                                  terms__explain_every_metric};
     return suite_of("html", NULL, NULL, tests, sizeof tests / sizeof *tests);
 }
