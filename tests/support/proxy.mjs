@@ -91,11 +91,16 @@ export class Proxy {
     const connection = new Connection(this, client);
     this.live.add(connection);
     this.totals.connections += 1;
-    client.on('close', () => {
-      if (!this.live.delete(connection)) return;
+    // Until both sides are gone: one that is forgotten half open would keep the test's process from its end.
+    let open = connection.sockets.length;
+    const closed = () => {
+      open -= 1;
+      if (open > 0) return;
+      this.live.delete(connection);
       this.totals.up += connection.up.bytes;
       this.totals.down += connection.down.bytes;
-    });
+    };
+    for (const socket of connection.sockets) socket.on('close', closed);
   }
 
   /** `pass`, `silent` (takes everything and passes nothing on), `drip` (one byte a second to the client). */
