@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
+import { after } from 'node:test';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { makeCertificates } from './certificates.mjs';
@@ -13,6 +14,14 @@ import { accepts, startDaemon } from './daemon.mjs';
 import { Proxy } from './proxy.mjs';
 
 const SLUG = 'bench/data';
+const LINGER_MS = 10_000;
+
+// A socket of the host that outlives the tests of a file would hold up the whole suite: it is named, and the process
+// ends with what the tests came to.
+after(() => setTimeout(() => {
+  console.error(`after the last test there was left: ${process.getActiveResourcesInfo().join(', ')}`);
+  process.exit();
+}, LINGER_MS).unref());
 const PERSON = { GIT_AUTHOR_NAME: 'maintainer', GIT_AUTHOR_EMAIL: 'm@example.org', GIT_COMMITTER_NAME: 'maintainer',
   GIT_COMMITTER_EMAIL: 'm@example.org' };
 
