@@ -14,10 +14,10 @@
 
 /* Every limit of spec 04. Zero switches a limit off where the table allows it. */
 struct limits {
-    int64_t rate_limit, validate_rate_limit;         /* attempts an hour and address */
-    int64_t accepted_per_hour, quarantined_per_hour; /* runs an hour, everybody together */
-    int64_t bytes_per_day;                           /* published bytes, everybody together */
-    int64_t max_body, body_memory, drain_limit;      /* bytes */
+    int64_t rate_limit, validate_rate_limit, view_rate_limit; /* an hour and address */
+    int64_t accepted_per_hour, quarantined_per_hour;          /* runs an hour, everybody together */
+    int64_t bytes_per_day;                      /* published bytes, everybody together */
+    int64_t max_body, body_memory, drain_limit; /* bytes */
     int64_t max_connections, max_connections_per_address;
     int64_t idle_timeout_s, header_timeout_s;  /* seconds */
     int64_t min_body_rate, body_rate_window_s; /* bytes a second, over seconds */

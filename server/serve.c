@@ -14,6 +14,7 @@
 #include "server/api/assets.h"
 #include "server/api/boardview.h"
 #include "server/api/handover.h"
+#include "server/api/making.h"
 #include "server/api/metrics.h"
 #include "server/api/openapi.h"
 #include "server/api/ready.h"
@@ -193,8 +194,9 @@ static void fill(struct service *service)
 {
     const struct config *config = service->config;
     const struct limits *limits = &config->limits;
-    const int64_t rates[RATE_CLASSES] = {
-        [RATE_SUBMIT] = limits->rate_limit, [RATE_VALIDATE] = limits->validate_rate_limit};
+    const int64_t rates[RATE_CLASSES] = {[RATE_SUBMIT] = limits->rate_limit,
+                                         [RATE_VALIDATE] = limits->validate_rate_limit,
+                                         [RATE_VIEW] = limits->view_rate_limit};
     bool local = binding_of(config->store) == BINDING_LOCAL;
     bool hosted = binding_of(config->store) == BINDING_HOSTED;
     service->unbound = !*config->store || attach_is_read_only(config);
@@ -203,6 +205,7 @@ static void fill(struct service *service)
     service->handovers = handovers_new(service);
     service->judgements = shelf_new(JUDGEMENT_BYTES);
     service->run_pages = shelf_new(PAGE_BYTES);
+    service->making = making_new();
     service->waitroom = waitroom_new(http_suspend, http_resume);
     service->rates = ratelimit_new((size_t)limits->address_table, rates);
     service->budgets.accepted = budget_new(limits->accepted_per_hour, HOUR_MS);
@@ -233,6 +236,7 @@ static void empty(struct service *service)
     handovers_free(service->handovers);
     shelf_free(service->judgements);
     shelf_free(service->run_pages);
+    making_free(service->making);
     waitroom_free(service->waitroom);
     boardview_free(service->board);
     shelf_free(service->files);

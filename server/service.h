@@ -18,6 +18,7 @@ struct asset_room;
 struct boardview;
 struct content;
 struct handovers;
+struct making;
 struct metrics;
 struct shelf;
 struct waitroom;
@@ -37,6 +38,7 @@ struct service {
     struct handovers *handovers;
     struct shelf *judgements; /* of committed files, see runs.h */
     struct shelf *run_pages;  /* by run file and state, see page_run.h */
+    struct making *making;    /* of run pages */
     struct waitroom *waitroom;
     struct watchdog *watchdog;
     struct ratelimit *rates;

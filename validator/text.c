@@ -1,5 +1,7 @@
 #include "validator/text.h"
 
+#include <string.h>
+
 #include "validator/lower.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -59,6 +61,20 @@ void text_put(struct buffer *out, uint32_t code)
 {
     char *at = buffer_reserve(out, TEXT_CODE_MAX);
     out->size += (size_t)(text_encode(at, code) - at);
+}
+
+bool text_is_formed(struct text text)
+{
+    const char *at = text.data, *end = text.data + text.size;
+    while (at < end) { /* what is written again comes out as it was, or was no character */
+        const char *from = at;
+        uint32_t code = text_next(&at, end);
+        char again[TEXT_CODE_MAX + 1];
+        size_t size = (size_t)(text_encode(again, code) - again);
+        if (code > 0x10FFFF || size != (size_t)(at - from) || memcmp(from, again, size) != 0)
+            return false;
+    }
+    return true;
 }
 
 bool text_is_space(uint32_t code)

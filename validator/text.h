@@ -22,6 +22,9 @@ enum { TEXT_CODE_MAX = 4 };
 char *text_encode(char *out, uint32_t code);
 void text_put(struct buffer *out, uint32_t code);
 
+/* Whether TEXT is well formed; a lone surrogate in its three-byte form is. */
+bool text_is_formed(struct text text);
+
 /* JavaScript's \s. */
 bool text_is_space(uint32_t code);
 /* Controls and direction marks, which let a name play tricks on a page (list in spec 02). */

@@ -1,24 +1,23 @@
 #include "server/api/boardview.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pages/board_page.h"
 #include "pages/row_page.h"
+#include "server/api/making.h"
+#include "server/api/shelf.h"
 #include "server/clock.h"
 #include "validator/arena.h"
+#include "validator/sha256.h"
 
-/* Large boards in many forms would fill the memory before 64 views are kept. */
-enum { VIEWS = 64, WEIGHT_MOST = 96 << 20 };
-
-struct cached {
-    char *key; /* NULL: free */
-    struct content *content;
-    uint64_t version, used;
-};
+/* The whole board in its forms is kept apart: what people ask of it in many ways does not push it
+ * out. */
+enum { PLAIN_MOST = 64 << 20, VIEWS_MOST = 64 << 20 };
 
 /* What the writer has told and the board does not hold yet. */
 enum news_kind { NEWS_RESET, NEWS_ENTRY, NEWS_SETTLED };
@@ -49,10 +48,9 @@ struct boardview {
     struct shared_board *board, *rebuilt; /* REBUILT: what follows a reset, shown when settled */
     char generated_at[32];
     uint64_t version;
-    pthread_mutex_t cache_mutex; /* guards what follows; never held while a board is read */
-    struct cached cache[VIEWS];
-    uint64_t shown; /* version of the contents that may still be given out */
-    uint64_t uses;
+    atomic_ullong shown; /* version of the contents that may still be given out */
+    struct shelf *plain, *views;
+    struct making *making;
 };
 
 static struct shared_board *shared_new(const char *const *protocols)
@@ -82,23 +80,20 @@ struct boardview *boardview_new(char *const *protocols, const char *repo)
     view->last_news = &view->first_news;
     pthread_mutex_init(&view->news_mutex, NULL);
     pthread_mutex_init(&view->board_mutex, NULL);
-    pthread_mutex_init(&view->cache_mutex, NULL);
+    atomic_init(&view->shown, 0);
+    view->plain = shelf_new(PLAIN_MOST);
+    view->views = shelf_new(VIEWS_MOST);
+    view->making = making_new();
     return view;
-}
-
-static void clear(struct cached *cached)
-{
-    free(cached->key);
-    content_unref(cached->content);
-    *cached = (struct cached){0};
 }
 
 void boardview_free(struct boardview *view)
 {
     if (!view)
         return;
-    for (int i = 0; i < VIEWS; i++)
-        clear(&view->cache[i]);
+    shelf_free(view->plain);
+    shelf_free(view->views);
+    making_free(view->making);
     for (struct news *news = view->first_news, *next; news; news = next) {
         next = news->next;
         free(news);
@@ -107,7 +102,6 @@ void boardview_free(struct boardview *view)
     shared_drop(view->rebuilt);
     pthread_mutex_destroy(&view->news_mutex);
     pthread_mutex_destroy(&view->board_mutex);
-    pthread_mutex_destroy(&view->cache_mutex);
     free(view);
 }
 
@@ -184,9 +178,7 @@ static void told_settled(void *context)
     uint64_t version = ++view->told;
     tell(view, (struct news){.kind = NEWS_SETTLED, .version = version, .at_ms = clock_wall_ms()},
          "");
-    pthread_mutex_lock(&view->cache_mutex);
-    view->shown = version;
-    pthread_mutex_unlock(&view->cache_mutex);
+    atomic_store(&view->shown, version);
 }
 
 struct store_listener boardview_listener(struct boardview *view)
@@ -201,10 +193,21 @@ static void key_part(struct buffer *key, char name, const char *value)
         buffer_format(key, ";%c%zu:%s", name, strlen(value), value);
 }
 
-/* What is asked and the form as one text; the parts' lengths keep them apart. */
-static char *make_key(enum board_form form, const struct board_asked *asked)
+bool boardview_is_plain(const struct board_asked *asked)
 {
-    struct buffer key = {0};
+    const struct board_query *query = &asked->query;
+    bool plain = !query->words && !query->sort && asked->figure == FIGURE_COUNT && !asked->all;
+    for (int i = 0; i < BOARD_DIMENSIONS; i++)
+        plain = plain && !query->equal[i];
+    return plain;
+}
+
+/* What is asked and the form as one text, digested: the parts' lengths keep them apart. */
+static void make_key(enum board_form form, const struct board_asked *asked, uint64_t version,
+                     char out[SHELF_KEY])
+{
+    BUFFER_SCOPE struct buffer key = {0};
+    char hex[SHA256_HEX + 1];
     buffer_format(&key, "%d", form);
     for (int i = 0; i < BOARD_DIMENSIONS; i++)
         key_part(&key, (char)('0' + i), asked->query.equal[i]);
@@ -212,63 +215,21 @@ static char *make_key(enum board_form form, const struct board_asked *asked)
     key_part(&key, 's', asked->query.sort);
     if (form == BOARD_PAGE)
         buffer_format(&key, ";f%d;%d", asked->figure, asked->all);
-    return buffer_take(&key, NULL);
+    sha256_hex(buffer_string(&key), key.size, hex);
+    snprintf(out, SHELF_KEY, "%" PRIu64 ";%s", version, hex);
 }
 
-static struct content *look_up(struct boardview *view, const char *key)
+static struct shelf *shelf_of(const struct boardview *view, const struct board_asked *asked)
 {
-    struct content *content = NULL;
-    pthread_mutex_lock(&view->cache_mutex);
-    for (int i = 0; i < VIEWS && !content; i++) {
-        struct cached *cached = &view->cache[i];
-        if (!cached->key || cached->version != view->shown || strcmp(cached->key, key) != 0)
-            continue;
-        cached->used = ++view->uses;
-        content = content_ref(cached->content);
-    }
-    pthread_mutex_unlock(&view->cache_mutex);
-    return content;
+    return boardview_is_plain(asked) ? view->plain : view->views;
 }
 
-/* CACHE_MUTEX is held. */
-static struct cached *least_used(struct boardview *view)
+struct content *boardview_find(struct boardview *view, enum board_form form,
+                               const struct board_asked *asked)
 {
-    struct cached *place = NULL;
-    for (int i = 0; i < VIEWS; i++)
-        if (view->cache[i].key && (!place || view->cache[i].used < place->used))
-            place = &view->cache[i];
-    return place;
-}
-
-/* CACHE_MUTEX is held. A free place; the least lately used views make room for WEIGHT. */
-static struct cached *make_place(struct boardview *view, size_t weight)
-{
-    struct cached *place = NULL;
-    for (int i = 0; i < VIEWS; i++) {
-        struct cached *cached = &view->cache[i];
-        if (cached->key && cached->version != view->shown)
-            clear(cached);
-        if (cached->key)
-            weight += content_weight(cached->content);
-        else
-            place = cached;
-    }
-    struct cached *oldest;
-    while ((!place || weight > WEIGHT_MOST) && (oldest = least_used(view)) != NULL) {
-        weight -= content_weight(oldest->content);
-        clear(oldest);
-        place = oldest;
-    }
-    return place;
-}
-
-/* Takes KEY. */
-static void keep(struct boardview *view, char *key, struct content *content, uint64_t version)
-{
-    pthread_mutex_lock(&view->cache_mutex);
-    struct cached *place = make_place(view, content_weight(content));
-    *place = (struct cached){key, content_ref(content), version, ++view->uses};
-    pthread_mutex_unlock(&view->cache_mutex);
+    char key[SHELF_KEY];
+    make_key(form, asked, atomic_load(&view->shown), key);
+    return shelf_find(shelf_of(view, asked), key);
 }
 
 /* What a page needs is read under the lock; the markup is made of it without. */
@@ -315,32 +276,43 @@ static void write_page(enum board_form form, const struct board_asked *asked,
         row_page_write(out, &reading->row, &asked->query);
 }
 
-struct content *boardview_get(struct boardview *view, enum board_form form,
-                              const struct board_asked *asked)
+static struct content *make(struct boardview *view, enum board_form form,
+                            const struct board_asked *asked)
 {
-    char *key = make_key(form, asked);
-    struct content *content = look_up(view, key);
-    if (content) {
-        free(key);
-        return content;
-    }
     struct buffer out = {0};
     struct reading reading = {0};
+    char key[SHELF_KEY];
     pthread_mutex_lock(&view->board_mutex);
     catch_up(view);
-    uint64_t version = view->version;
+    make_key(form, asked, view->version, key);
     read_board(view, form, asked, &reading, &out);
     pthread_mutex_unlock(&view->board_mutex);
     write_page(form, asked, &reading, &out);
     shared_drop(reading.board);
     arena_free(&reading.arena);
-    if (!out.size) {
-        free(key);
+    if (!out.size)
         return NULL;
-    }
     size_t size;
     char *data = buffer_take(&out, &size);
-    content = content_new(data, size, NULL);
-    keep(view, key, content, version);
+    struct content *content = content_new(data, size, NULL);
+    shelf_keep(shelf_of(view, asked), key, content);
+    return content;
+}
+
+struct content *boardview_get(struct boardview *view, enum board_form form,
+                              const struct board_asked *asked)
+{
+    struct content *content = boardview_find(view, form, asked);
+    if (content)
+        return content;
+    char key[SHELF_KEY];
+    make_key(form, asked, 0, key); /* whatever version: a newer one serves both */
+    bool first = making_begin(view->making, key);
+    if (!first)
+        content = boardview_find(view, form, asked);
+    if (!content)
+        content = make(view, form, asked);
+    if (first)
+        making_end(view->making, key);
     return content;
 }

@@ -2,7 +2,8 @@
  * changes.
  *
  * Snapshots may be asked for on any thread; the listener runs on the store's writer thread. A
- * cached one costs a look under a short lock and no copy. Making one never holds the writer up. */
+ * cached one costs a look under a short lock and no copy. Making one never holds the writer up, and
+ * what several threads want at once is made by one of them. */
 #ifndef BENCHLEDGER_SERVER_API_BOARDVIEW_H
 #define BENCHLEDGER_SERVER_API_BOARDVIEW_H
 
@@ -26,6 +27,12 @@ enum board_form {
     BOARD_ROW, /* the page of the one row that is left */
 };
 
+/* Whether ASKED leaves the whole board, in its usual order. */
+bool boardview_is_plain(const struct board_asked *asked);
+/* A reference for the caller to what boardview_get has kept, or NULL: it is to be made, which is
+ * work. */
+struct content *boardview_find(struct boardview *view, enum board_form form,
+                               const struct board_asked *asked);
 /* What ASKED leaves of the board; data looks at its query only. A reference for the caller; NULL when BOARD_ROW
  * finds no such row. `generatedAt` is the time of the last change, so that unchanged boards keep
  * their ETag. */

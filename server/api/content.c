@@ -17,6 +17,8 @@
  * going. */
 enum { WORTH_IT = 860, LARGE = 2 << 20 };
 
+static atomic_size_t held;
+
 struct content {
     atomic_int references;
     char *data;
@@ -37,6 +39,7 @@ struct content *content_new(char *data, size_t size, const char *tag)
     content->data = data;
     content->size = size;
     atomic_init(&content->weight, size);
+    atomic_fetch_add(&held, size);
     pthread_mutex_init(&content->mutex, NULL);
     char hex[SHA256_HEX + 1];
     if (!tag) {
@@ -58,6 +61,7 @@ void content_unref(struct content *content)
 {
     if (!content || atomic_fetch_sub_explicit(&content->references, 1, memory_order_acq_rel) != 1)
         return;
+    atomic_fetch_sub(&held, content_weight(content));
     pthread_mutex_destroy(&content->mutex);
     free(content->data);
     free(content->gzip);
@@ -97,6 +101,7 @@ static void compress_content(struct content *content)
         content->gzip_size = stream.total_out;
         content->gzip = memory_grow(gzip, content->gzip_size);
         atomic_fetch_add(&content->weight, content->gzip_size);
+        atomic_fetch_add(&held, content->gzip_size);
     } else {
         free(gzip);
     }
@@ -116,4 +121,9 @@ const char *content_gzip(struct content *content, size_t *size)
 size_t content_weight(const struct content *content)
 {
     return atomic_load(&content->weight);
+}
+
+size_t content_held(void)
+{
+    return atomic_load(&held);
 }

@@ -20,5 +20,7 @@ const char *content_gzip(struct content *content, size_t *size);
 const char *content_tag(const struct content *content);
 /* Bytes held in memory, with the gzip form when it was made. Waits for nobody. */
 size_t content_weight(const struct content *content);
+/* The weight of all contents there are: kept ones, and those that slow readers still hold. */
+size_t content_held(void);
 
 #endif

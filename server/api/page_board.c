@@ -4,15 +4,19 @@
 
 #include "server/api/boardview.h"
 #include "server/api/pages.h"
+#include "server/limits/admission.h"
+#include "validator/text.h"
 
-/* An empty value is none. False when it is too long. */
+enum { RETRY_S = 5 };
+
+/* An empty value is none. False when it is too long or no UTF-8. */
 static bool read_value(const struct request *request, const char *name, size_t most,
                        const char **value)
 {
     const char *found = request_query(request, name);
     if (!found || !*found)
         return true;
-    if (strlen(found) > most)
+    if (strlen(found) > most || !text_is_formed((struct text){found, strlen(found)}))
         return false;
     *value = found;
     return true;
@@ -36,6 +40,29 @@ static bool read_asked(const struct request *request, struct board_asked *asked)
     return fits;
 }
 
+/* NULL and *REFUSAL when it would have to be made and may not be now; NULL without one: there is no
+ * such row. */
+static struct content *get_view(struct request *request, enum board_form form,
+                                const struct board_asked *asked, enum error *refusal,
+                                int64_t *retry_s)
+{
+    struct service *service = request->service;
+    struct content *content = boardview_find(service->board, form, asked);
+    *refusal = ERROR_COUNT;
+    *retry_s = RETRY_S;
+    if (content)
+        return content;
+    if (!admission_memory(service)) {
+        *refusal = ERROR_BUSY;
+        return NULL;
+    }
+    if (!boardview_is_plain(asked) && !admission_view(request, retry_s)) {
+        *refusal = ERROR_RATE_LIMITED;
+        return NULL;
+    }
+    return boardview_get(service->board, form, asked);
+}
+
 void board_data(struct request *request, struct answer *answer)
 {
     struct board_asked asked;
@@ -46,8 +73,15 @@ void board_data(struct request *request, struct answer *answer)
         answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
         return;
     }
+    enum error refusal;
+    int64_t retry_s;
+    answer->content = get_view(request, csv ? BOARD_CSV : BOARD_JSON, &asked, &refusal, &retry_s);
+    if (!answer->content) {
+        answer_error_retry(answer, refusal, "The board is asked for in too many ways at once.",
+                           retry_s);
+        return;
+    }
     answer->status = 200;
-    answer->content = boardview_get(request->service->board, csv ? BOARD_CSV : BOARD_JSON, &asked);
     answer->cache_control = "public, max-age=60, stale-while-revalidate=300";
     if (csv)
         answer->type = "text/csv; charset=utf-8";
@@ -57,15 +91,21 @@ static void send_page(struct request *request, struct answer *answer, enum board
 {
     struct board_asked asked;
     if (!read_asked(request, &asked)) {
-        pages_message(answer, 400, "A filter is too long",
-                      "Nothing on the board has a name as long as that.");
+        pages_message(answer, 400, "Not a filter",
+                      "Nothing on the board has a name as long as that, or one that is no text.");
         return;
     }
     if (!board_can_sort(asked.query.sort) || form == BOARD_ROW)
         asked.query.sort = NULL;
-    struct content *content = boardview_get(request->service->board, form, &asked);
+    enum error refusal;
+    int64_t retry_s;
+    struct content *content = get_view(request, form, &asked, &refusal, &retry_s);
     if (content)
         pages_send_content(answer, 200, content);
+    else if (refusal != ERROR_COUNT)
+        pages_refuse(answer, refusal, retry_s, "Too many views at once",
+                     "The board was asked for in more ways than it can make now. Try again in a "
+                     "moment; without filters it is always there.");
     else
         pages_message(answer, 404, "No such row",
                       "The board has no row of this device, runtime, model and workload, or more "

@@ -7,13 +7,15 @@
 #include "pages/frame.h"
 #include "pages/run_page.h"
 #include "server/api/files.h"
+#include "server/api/making.h"
 #include "server/api/pages.h"
 #include "server/api/runs.h"
 #include "server/api/shelf.h"
 #include "server/http/request.h"
+#include "server/limits/admission.h"
 #include "server/log.h"
 
-enum { NEEDLE_ROOM = RUN_ID_MAX + 16 };
+enum { NEEDLE_ROOM = RUN_ID_MAX + 16, RETRY_S = 5 };
 
 /* Reads the run's `accept` line in a day of the ledger. */
 static bool find_acceptance(struct arena *arena, const char *day, size_t size, const char *run_id,
@@ -35,9 +37,9 @@ static bool find_acceptance(struct arena *arena, const char *day, size_t size, c
     return false;
 }
 
-/* How the run came in, as the ledger has it. */
+/* How the run came in, as the ledger has it. *FOR_NOW: the ledger could not be read. */
 static char *describe_origin(struct arena *arena, struct service *service,
-                             const struct run_state *state)
+                             const struct run_state *state, bool *for_now)
 {
     char path[48];
     struct store_error error = {0};
@@ -47,12 +49,13 @@ static char *describe_origin(struct arena *arena, struct service *service,
     snprintf(path, sizeof path, "ledger/%.10s.jsonl", state->at);
     struct content *day = files_load(service, path, &error);
     char *origin = arena_format(arena, "its ledger line is not at hand");
+    *for_now = !day;
     size_t size;
     const char *bytes = day ? content_data(day, &size) : NULL;
     if (bytes && find_acceptance(arena, bytes, size, state->run_id, &line)) {
         struct text by = text_of(js_get(&line.root, "by"));
         origin = js_get(&line.root, "nonceSha256")
-                     ? arena_format(arena, "sent by a client with a nonce of this service")
+                     ? arena_format(arena, "sent by a client, with a nonce")
                  : by.size ? arena_format(arena, "imported by %.*s, without a nonce", (int)by.size,
                                           by.data)
                            : arena_format(arena, "imported, without a nonce");
@@ -61,9 +64,10 @@ static char *describe_origin(struct arena *arena, struct service *service,
     return origin;
 }
 
-/* The page of a file, or NULL when it is no run file by any rule of today. */
+/* The page of a file, or NULL when it is no run file by any rule of today. *FOR_NOW: it is not to be
+ * kept. */
 static struct content *make_page(struct service *service, const struct run_state *state,
-                                 const struct store_blob *blob)
+                                 const struct store_blob *blob, bool *for_now)
 {
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
@@ -75,7 +79,7 @@ static struct content *make_page(struct service *service, const struct run_state
                                     .commit = state->commit,
                                     .file_url = arena_format(&arena, "/%s", state->path),
                                     .submitted_at = state->at,
-                                    .origin = describe_origin(&arena, service, state),
+                                    .origin = describe_origin(&arena, service, state, for_now),
                                     .revision = state->revision};
     const struct frame frame = {.title = text_of(verdict.identity->run_id)};
     struct buffer page = {0};
@@ -87,8 +91,26 @@ static struct content *make_page(struct service *service, const struct run_state
     return content_new(data, size, NULL);
 }
 
+/* The page under KEY when another thread has made it meanwhile, or made of the file and kept. */
+static struct content *read_page(struct service *service, const struct run_state *state,
+                                 const char *key, struct store_error *error)
+{
+    struct store_blob blob = {0};
+    bool for_now = false, first = making_begin(service->making, key);
+    struct content *content = first ? NULL : shelf_find(service->run_pages, key);
+    if (!content && store_read_run(service->store, state, true, &blob, error)) {
+        content = make_page(service, state, &blob, &for_now);
+        if (content && !for_now)
+            shelf_keep(service->run_pages, key, content);
+        store_blob_free(&blob);
+    }
+    if (first)
+        making_end(service->making, key);
+    return content;
+}
+
 static struct content *find_page(struct service *service, const struct run_state *state,
-                                 struct store_error *error)
+                                 bool *crowded, struct store_error *error)
 {
     struct store_blob blob = {0};
     char key[SHELF_KEY];
@@ -97,13 +119,8 @@ static struct content *find_page(struct service *service, const struct run_state
     snprintf(key, sizeof key, "%s;%d;%" PRIu64 ";%s", blob.id, (int)state->status, state->revision,
              state->commit);
     struct content *content = shelf_find(service->run_pages, key);
-    if (content || !store_read_run(service->store, state, true, &blob, error))
-        return content;
-    content = make_page(service, state, &blob);
-    if (content)
-        shelf_keep(service->run_pages, key, content);
-    store_blob_free(&blob);
-    return content;
+    *crowded = !content && !admission_memory(service);
+    return content || *crowded ? content : read_page(service, state, key, error);
 }
 
 /* What stands in place of a run that is not public, or has no file that could be shown (spec 04: a queued run
@@ -154,9 +171,11 @@ void page_run(struct request *request, struct answer *answer)
         pages_message(answer, 404, "No such run", "No run with this id is known here.");
         return;
     }
-    bool public = state.status == RUN_PUBLISHED || state.status == RUN_QUARANTINED;
-    struct content *page = public ? find_page(service, &state, &error) : NULL;
-    if (page)
+    bool public = state.status == RUN_PUBLISHED || state.status == RUN_QUARANTINED, crowded = false;
+    struct content *page = public ? find_page(service, &state, &crowded, &error) : NULL;
+    if (crowded)
+        pages_refuse(answer, ERROR_BUSY, RETRY_S, "Too many readers", "Try again in a moment.");
+    else if (page)
         pages_send_content(answer, 200, page);
     else
         answer_without_page(request, answer, &state, &error);

@@ -25,3 +25,12 @@ void pages_message(struct answer *answer, unsigned status, const char *title, co
     frame_message(&page, title, message);
     pages_send(answer, status, &page);
 }
+
+void pages_refuse(struct answer *answer, enum error error, int64_t retry_s, const char *title,
+                  const char *message)
+{
+    pages_message(answer, error_row(error)->status, title, message);
+    answer->error = error_row(error);
+    answer->retry_after_s = retry_s;
+    answer->cache_control = NULL; /* it holds for this moment only */
+}

@@ -65,6 +65,9 @@ static const struct parameter asset_query[] = {
 
 #define PAGE_TYPE "text/html; charset=utf-8"
 #define PAGE_SUCCESS "200 the page|304 not modified"
+#define BOARD_REFUSALS                                                             \
+    "|400 a filter is too long or no text|429 more views of the board were asked " \
+    "for than can be made now"
 #define FILE_SUCCESS "200 the bytes as committed|304 not modified"
 
 /* clang-format off */
@@ -94,7 +97,7 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = board_data,
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
      .success = "200 the snapshot|304 not modified", .query = board_query,
-     .errors = ERRORS(ERROR_BAD_REQUEST)},
+     .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = runs_status,
      .cors = CORS_PUBLIC, .summary = "What became of a submission",
      .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
@@ -130,14 +133,14 @@ static const struct route table[] = {
      .type = "text/javascript", .success = "200 an ES module|304 not modified"},
     {.method = METHOD_GET, .path = "/assets/check_worker.js", .handle = page_check_worker,
      .page = PAGE_MODULE, .summary = "What runs the validator beside the page of /check",
-     .type = "text/javascript", .success = "200 an ES module|304 not modified",
-     .query = asset_query},
+     .type = "text/javascript", .success = "200 an ES module|304 not modified"},
     {.method = METHOD_GET, .path = "/assets/example.html", .handle = page_check_example,
      .page = PAGE_MODULE, .summary = "An example of a page that uses /client.js",
      .type = "text/html", .success = "200 the page|304 not modified"},
     {.method = METHOD_GET, .path = "/run/{run}", .handle = page_run, .page = PAGE_PLAIN,
      .summary = "All about one run, for people", .type = PAGE_TYPE,
      .success = PAGE_SUCCESS "|404 the page says that there is no such run|410 the run was withdrawn|"
+                "429 more pages are on their way than memory holds|"
                 "503 the dataset cannot be read now"},
     {.method = METHOD_GET, .path = "/methodology", .handle = page_methodology_list,
      .page = PAGE_PLAIN, .summary = "The protocols that the board shows, for people",
@@ -150,12 +153,12 @@ static const struct route table[] = {
      .type = "application/octet-stream", .success = "200 the file|304 not modified",
      .query = asset_query, .errors = ERRORS(ERROR_NOT_FOUND)},
     {.method = METHOD_GET, .path = "/", .handle = board_page, .page = PAGE_PLAIN,
-     .summary = "The board as a page", .type = "text/html; charset=utf-8",
-     .success = "200 the page|304 not modified", .query = board_page_query},
+     .summary = "The board as a page", .type = PAGE_TYPE, .success = PAGE_SUCCESS BOARD_REFUSALS,
+     .query = board_page_query},
     {.method = METHOD_GET, .path = "/row", .handle = board_row, .page = PAGE_PLAIN,
-     .summary = "The runs behind a row of the board, as a page",
-     .type = "text/html; charset=utf-8", .success = "200 the page|304 not modified",
-     .query = board_row_query, .errors = ERRORS(ERROR_NOT_FOUND)},
+     .summary = "The runs behind a row of the board, as a page", .type = PAGE_TYPE,
+     .success = PAGE_SUCCESS BOARD_REFUSALS "|404 the board has no such row",
+     .query = board_row_query},
     {.method = METHOD_GET, .path = "/healthz", .handle = handle_health,
      .summary = "The process answers", .success = "200 {ok}"},
     {.method = METHOD_GET, .path = "/readyz", .handle = ready_answer,

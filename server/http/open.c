@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "server/api/pages.h"
 #include "server/http/match.h"
 #include "server/http/respond.h"
 #include "server/http/watchdog.h"
@@ -110,12 +111,25 @@ static void read_header(struct MHD_Connection *connection, struct header_facts *
     MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, facts);
 }
 
+/* A browser that goes to an address is told in a page, programs are told in JSON. */
+static void answer_nowhere(struct request *request)
+{
+    const char *accept = request_header(request, "Accept");
+    if (accept && strstr(accept, "text/html")) {
+        pages_message(&request->answer, 404, "Nothing here",
+                      "There is nothing at this address. The board shows all runs.");
+        request->answer.cache_control = NULL; /* for programs it is another answer */
+    } else {
+        answer_error(&request->answer, ERROR_NOT_FOUND, NULL);
+    }
+}
+
 /* False when the request ends with the answer that is now decided. */
 static bool admit(struct request *request, const struct header_facts *facts)
 {
     const struct route_match *match = &request->match;
     if (!match->first) {
-        answer_error(&request->answer, ERROR_NOT_FOUND, NULL);
+        answer_nowhere(request);
         return false;
     }
     if (request->method == METHOD_OPTIONS) {

@@ -42,20 +42,26 @@ static bool accepts_gzip(const struct request *request)
     return any;
 }
 
-/* Weak comparison: the two encodings of one version count as the same. */
+/* Weak comparison: the two encodings of one version count as the same. A list that is malformed ends
+ * where it is. */
 static bool tag_matches(const char *list, const char *tag)
 {
     size_t size = strlen(tag);
+    if (list && !strcmp(skip_blank(list), "*"))
+        return true;
     while (list && *list) {
         list = skip_blank(list);
-        if (*list == '*')
-            return true;
         if (!strncmp(list, "W/", 2))
             list += 2;
-        if (*list == '"' && !strncmp(list + 1, tag, size) && list[1 + size] == '"')
+        const char *end = *list == '"' ? strchr(list + 1, '"') : NULL;
+        if (!end)
+            return false;
+        if ((size_t)(end - list - 1) == size && !memcmp(list + 1, tag, size))
             return true;
-        list += strcspn(list, ",");
-        list += *list == ',';
+        list = skip_blank(end + 1);
+        if (*list && *list != ',')
+            return false;
+        list += strspn(list, ", \t");
     }
     return false;
 }
@@ -184,7 +190,8 @@ static const char *const policies[] = {
 static void add_policy(const struct request *request, struct MHD_Response *response)
 {
     const struct route *route = request->match.route;
-    enum page page = route ? route->page : PAGE_NONE;
+    bool lost = !route && request->answer.type; /* the only page that no route makes */
+    enum page page = route ? route->page : lost ? PAGE_PLAIN : PAGE_NONE;
     add_header(response, "Content-Security-Policy", policies[page]);
     if (page != PAGE_PLAIN && page != PAGE_MODULE)
         return;

@@ -10,6 +10,10 @@
  * take from them by trying, an hour's attempts. */
 enum { FINE_ATTEMPTS = 4, RETRY_SHARED_S = 5 };
 
+/* Beside the dataset's files: what is kept of pages and judgements, and as much again that is on its
+ * way to readers. */
+enum { PAGES_MOST = 512 << 20 };
+
 static struct budget *kind_budget(struct service *service, bool flagged)
 {
     return flagged ? service->budgets.quarantined : service->budgets.accepted;
@@ -44,6 +48,19 @@ void admission_fine(struct service *service, const struct address *client)
 bool admission_suspects(struct service *service, const struct address *client)
 {
     return ratelimit_suspects(service->rates, client, clock_monotonic_ms());
+}
+
+bool admission_memory(const struct service *service)
+{
+    return content_held() <= (size_t)service->config->limits.cache_bytes + PAGES_MOST;
+}
+
+bool admission_view(const struct request *request, int64_t *retry_s)
+{
+    const struct service *service = request->service;
+    return !service->config->limits.rate_limit ||
+           ratelimit_take(service->rates, RATE_VIEW, &request->client, clock_monotonic_ms(),
+                          retry_s);
 }
 
 static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)

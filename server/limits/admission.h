@@ -13,6 +13,12 @@ bool admission_suspects(struct service *service, const struct address *client);
 /* Charges the global budgets for one run, all or none; false and *RETRY_S when one is used up. */
 bool admission_charge(struct service *service, bool flagged, size_t bytes, int64_t now_ms,
                       int64_t *retry_s);
+/* Whether a page that is not kept may be made now: bodies that slow readers hold on to are not
+ * without end. */
+bool admission_memory(const struct service *service);
+/* Counts a view of the board that has to be made for this client; false and *RETRY_S: too many. Of
+ * this instance, which makes it. */
+bool admission_view(const struct request *request, int64_t *retry_s);
 /* The run charged at TAKEN_MS came to nothing. */
 void admission_refund(struct service *service, bool flagged, size_t bytes, int64_t taken_ms);
 

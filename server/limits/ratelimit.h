@@ -13,7 +13,7 @@
 
 #include "server/limits/address.h"
 
-enum rate_class { RATE_NONE, RATE_SUBMIT, RATE_VALIDATE, RATE_CLASSES };
+enum rate_class { RATE_NONE, RATE_SUBMIT, RATE_VALIDATE, RATE_VIEW, RATE_CLASSES };
 
 /* What a client counts as: a network and how many times the limit it has. */
 enum { RATE_SHARES = 2, RATE_HOUR_MS = 3600 * 1000 };

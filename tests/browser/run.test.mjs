@@ -67,7 +67,7 @@ test('nothing of a run is left out', async (t) => {
   await page.goto(`${service.base}/run/every-kind`);
   const text = await page.textContent('main');
   for (const word of ['hidden-tab', 'TimeoutError', 'stalled', 'lost', 'at x', 'n_threads', 'visibility-change', 'wakelock-released',
-    'e2e', 'skipped', 'invalid', 'error', 'sent by a client with a nonce', 'runtimeVersions.@localmode/webllm', 'Geometric mean',
+    'e2e', 'skipped', 'invalid', 'error', 'sent by a client, with a nonce', 'runtimeVersions.@localmode/webllm', 'Geometric mean',
     ...run.cells.flatMap(({ invalidReasons = [], error }) => [...invalidReasons, ...(error ? [error.message] : [])])])
     assert.ok(text.includes(word), word);
   const burst = await page.$(`#cell-2`);

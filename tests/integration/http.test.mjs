@@ -30,6 +30,24 @@ test('routes, methods and headers', async (t) => {
     }
   });
 
+  await t.test('a browser that goes astray is told in a page, under the policy of pages', async () => {
+    const answer = await service.fetch('/nowhere', { headers: { accept: 'text/html,*/*;q=0.8' } });
+    assert.equal(answer.status, 404);
+    assert.match(answer.headers.get('content-type'), /^text\/html/);
+    assert.match(answer.headers.get('content-security-policy'), /style-src 'self'/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.match(await answer.text(), /nothing at this address/);
+  });
+
+  await t.test('a query that is no UTF-8 is refused', async () => {
+    for (const value of ['%FF', '%C3', 'a%ED%A0', '%C0%AF']) {
+      assert.equal((await service.json(`/api/bench/leaderboard?browser=${value}`)).body.code, 'bad-request');
+      for (const place of ['/', '/row'])
+        assert.equal((await service.fetch(`${place}?q=${value}`)).status, 400, value);
+    }
+    assert.equal((await service.fetch('/?q=%C3%A9')).status, 200);
+  });
+
   await t.test('a NUL in the target is refused, not cut at', async () => {
     for (const place of ['/healthz%00', '/healthz%00/evil', '/api/bench/leaderboard?browser=Chrome%00x']) {
       const answer = await service.json(place);
@@ -141,7 +159,7 @@ test('board and files: ETag, 304, gzip, filters, CSV', async (t) => {
     const tag = first.headers.get('etag');
     const text = await first.text();
     assert.equal(JSON.parse(text).runs, 3);
-    for (const match of [tag, `"other", W/${tag}`, '*']) {
+    for (const match of [tag, `"other", W/${tag}`, '*', `"a*, *", ${tag}`]) {
       const again = await service.fetch('/api/bench/leaderboard',
         { headers: { 'if-none-match': match, 'accept-encoding': 'identity' } });
       assert.equal(again.status, 304);
@@ -149,9 +167,12 @@ test('board and files: ETag, 304, gzip, filters, CSV', async (t) => {
       assert.ok(again.headers.get('cache-control'));
       assert.equal(await again.text(), '');
     }
-    const other = await service.fetch('/api/bench/leaderboard',
-      { headers: { 'if-none-match': '"x"' } });
-    assert.equal(other.status, 200);
+    for (const match of ['"x"', '"a*", *', `"a${tag.slice(1)}`, tag.slice(0, -1), `x, ${tag}`, '"a, *"']) {
+      const other = await service.fetch('/api/bench/leaderboard',
+        { headers: { 'if-none-match': match, 'accept-encoding': 'identity' } });
+      assert.equal(other.status, 200, match);
+      await other.arrayBuffer();
+    }
     assert.equal((await service.submit(makeRun({ id: 'board-run-four', seed: 4 }))).status, 200);
     const changed = await service.fetch('/api/bench/leaderboard', {
       headers: { 'if-none-match': tag, 'accept-encoding': 'identity' },

@@ -295,3 +295,26 @@ test('connections in all and per address are limited', async (t) => {
       { host: outside })).text, /200 OK/);
   });
 });
+
+test('boards that have to be made for one address are counted, kept ones and the whole board are not', async (t) => {
+  const service = await startService(t, { config: { rate_limit: 20, view_rate_limit: 3 } });
+  const page = (place) => service.fetch(place);
+  for (const place of ['/?browser=a', '/?browser=b', '/api/bench/leaderboard?browser=c'])
+    assert.equal((await page(place)).status, 200, place);
+  for (const place of ['/?browser=d', '/?rows=all', '/?sort=-submissions', '/row?browser=a']) {
+    const answer = await page(place);
+    assert.equal(answer.status, 429, place);
+    assert.ok(Number(answer.headers.get('retry-after')) > 0, place);
+    assert.match(answer.headers.get('content-type'), /^text\/html/);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+  const data = await service.json('/api/bench/leaderboard?browser=e');
+  refused(data, 429, 'rate-limited');
+  assert.equal(data.body.retryAfterSec, Number(data.headers.get('retry-after')));
+  for (const place of ['/?browser=a', '/?browser=b', '/', '/api/bench/leaderboard',
+    '/api/bench/leaderboard?format=csv', '/api/bench/leaderboard?browser=c'])
+    assert.equal((await page(place)).status, 200, place);
+  const lifted = await startService(t, { config: { rate_limit: 0, view_rate_limit: 1 } });
+  for (const browser of ['a', 'b', 'c'])
+    assert.equal((await lifted.fetch(`/?browser=${browser}`)).status, 200);
+});

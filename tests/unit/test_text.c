@@ -162,6 +162,33 @@ START_TEST(stats__use_the_last_t_beyond_thirty_degrees)
 }
 END_TEST
 
+static const struct {
+    const char *bytes;
+    bool formed;
+} forms[] = {
+    {"", true},
+    {"a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", true},
+    {"\xED\xA0\xBD", true}, /* a lone surrogate, as our texts hold it */
+    {"\xF4\x8F\xBF\xBF", true},
+    {"\xF4\x90\x80\x80", false},
+    {"\xF8\x88\x80\x80\x80", false},
+    {"a\xFF", false},
+    {"\xC3", false},
+    {"\xC3(", false},
+    {"\xE2\x82", false},
+    {"\xF0\x9F\x98", false},
+    {"\x80", false},
+    {"\xC0\xAF", false},
+    {"\xE0\x80\xAF", false},
+    {"\xF0\x80\x80\xAF", false},
+};
+
+START_TEST(text__tells_well_formed_from_not)
+{
+    ck_assert_int_eq(text_is_formed(text(forms[_i].bytes)), forms[_i].formed);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     Suite *suite = suite_create("text");
@@ -171,6 +198,7 @@ Suite *test_suite(void)
     tcase_add_loop_test(tests, text__lowers_a_final_sigma_by_its_neighbours, 0,
                         sizeof sigmas / sizeof *sigmas);
     tcase_add_test(tests, text__cuts_by_units_and_may_split_a_pair);
+    tcase_add_loop_test(tests, text__tells_well_formed_from_not, 0, sizeof forms / sizeof *forms);
     tcase_add_test(tests, text__ignores_ascii_case_only);
     tcase_add_loop_test(tests, calendar__reads_times_that_exist, 0, sizeof times / sizeof *times);
     tcase_add_test(tests, calendar__prints_what_it_reads);
