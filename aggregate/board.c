@@ -167,54 +167,92 @@ static void keep_entry(struct board *board, struct entry *entry)
         board->room = board->room ? board->room * 2 : FIRST_BUCKETS;
         board->entries = memory_grow(board->entries, board->room * sizeof(struct entry *));
     }
-    board->entries[board->count++] = entry;
+    size_t at = board->count++;
+    for (; at > 0 && board->entries[at - 1]->place > entry->place; at--)
+        board->entries[at] = board->entries[at - 1];
+    board->entries[at] = entry;
     for (uint32_t i = 0; i < entry->cell_count; i++)
         rows_add(&board->rows, entry, &entry->cells[i]);
 }
 
-bool board_add(struct board *board, const char *text, size_t size)
+/* An entry that is not on the board yet; NULL when DOCUMENT is none. */
+static struct entry *make_entry(struct board *board, const struct js_document *document)
+{
+    const struct js_value *id = js_get(&document->root, "runId");
+    if (!id || id->type != JS_STRING)
+        return NULL;
+    struct entry *entry = arena_clear_take(&board->arena, 1, sizeof *entry);
+    entry->id = intern(board, id->text, id->size);
+    entry->protocol = intern_member(board, &document->root, "protocol");
+    bool shown = entry->protocol && is_shown(board, entry->protocol) &&
+                 bool_member(&document->root, "flagged") != 1;
+    if (shown && !read_entry(board, document, entry))
+        return NULL;
+    entry->shown = shown;
+    return entry;
+}
+
+static struct entry *read_text(struct board *board, const char *text, size_t size)
 {
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
     struct js_error error;
-    if (!js_read(&arena, text, size, &document, &error))
-        return false;
-    const struct js_value *id = js_get(&document.root, "runId");
-    if (!id || id->type != JS_STRING)
-        return false;
-    struct name *name = intern(board, id->text, id->size);
-    struct entry *entry = arena_clear_take(&board->arena, 1, sizeof *entry);
-    entry->id = name;
-    entry->protocol = intern_member(board, &document.root, "protocol");
-    bool shown = entry->protocol && is_shown(board, entry->protocol) &&
-                 bool_member(&document.root, "flagged") != 1;
-    if (shown && !read_entry(board, &document, entry))
-        return false;
-    entry->shown = shown;
-    name->run = entry;
-    board->all++;
-    if (shown)
-        keep_entry(board, entry);
-    return true;
+    return js_read(&arena, text, size, &document, &error) ? make_entry(board, &document) : NULL;
 }
 
-bool board_remove(struct board *board, const char *run_id)
+static void put_entry(struct board *board, struct entry *entry, uint64_t place)
 {
-    size_t size = strlen(run_id), at = 0;
-    struct name *name = find_name(board, run_id, size, hash_text(run_id, size));
-    if (!name || !name->run)
-        return false;
+    struct name *name = find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
+    entry->place = place;
+    name->run = entry;
+    board->all++;
+    if (entry->shown)
+        keep_entry(board, entry);
+}
+
+bool board_add(struct board *board, const char *text, size_t size)
+{
+    struct entry *entry = read_text(board, text, size);
+    if (entry)
+        put_entry(board, entry, board->added++);
+    return entry != NULL;
+}
+
+static void take_out(struct board *board, struct name *name)
+{
     const struct entry *entry = name->run;
+    size_t at = 0;
     name->run = NULL;
     board->all--;
     if (!entry->shown)
-        return true;
+        return;
     rows_remove(&board->rows, entry);
     while (board->entries[at] != entry)
         at++;
     board->count--;
     memmove(board->entries + at, board->entries + at + 1,
             (board->count - at) * sizeof *board->entries);
+}
+
+bool board_remove(struct board *board, const char *run_id)
+{
+    size_t size = strlen(run_id);
+    struct name *name = find_name(board, run_id, size, hash_text(run_id, size));
+    if (!name || !name->run)
+        return false;
+    take_out(board, name);
+    return true;
+}
+
+bool board_replace(struct board *board, const char *text, size_t size)
+{
+    struct entry *entry = read_text(board, text, size);
+    if (!entry || !entry->id->run)
+        return false;
+    uint64_t place = entry->id->run->place;
+    struct name *name = find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
+    take_out(board, name);
+    put_entry(board, entry, place);
     return true;
 }
 

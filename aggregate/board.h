@@ -48,6 +48,9 @@ void board_free(struct board *board);
 bool board_add(struct board *board, const char *entry, size_t size);
 /* Takes an entry out again, by its run id as published. */
 bool board_remove(struct board *board, const char *run_id);
+/* Puts ENTRY in the place of the one with its run id, so that the board is as if it had been added
+ * instead. False when it is no entry, or that run is not there; the board is then unchanged. */
+bool board_replace(struct board *board, const char *entry, size_t size);
 size_t board_entries(const struct board *board);
 
 /* The JSON object of GET /api/bench/leaderboard. QUERY and REPO may be NULL; GENERATED_AT is

@@ -220,9 +220,16 @@ void rows_add(struct rows *rows, const struct entry *entry, const struct cell *c
         row->contributions =
             memory_grow(row->contributions, row->room * sizeof *row->contributions);
     }
-    if (!row->count || row->contributions[row->count - 1].entry != entry)
+    size_t at = row->count; /* the end, but for a run that was released after others came */
+    while (at > 0 && row->contributions[at - 1].entry->place > entry->place)
+        at--;
+    if (!at || row->contributions[at - 1].entry != entry)
         row->submissions++;
-    row->contributions[row->count++] = (struct contribution){entry, cell};
+    memmove(row->contributions + at + 1, row->contributions + at,
+            (row->count++ - at) * sizeof *row->contributions);
+    row->contributions[at] = (struct contribution){entry, cell};
+    if (!at)
+        rows->ordered = false; /* the class, by which rows are ordered, is the first one's */
     count_cell(row, entry, cell, true);
 }
 
@@ -272,6 +279,7 @@ void rows_remove(struct rows *rows, const struct entry *entry)
         if (!row)
             continue; /* two cells of one row: the first took both */
         remove_from_row(row, entry);
+        rows->ordered = false;
         if (!row->count)
             drop_row(rows, row);
     }

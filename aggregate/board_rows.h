@@ -28,6 +28,7 @@ struct entry {
     const char *head;                   /* JSON of the entry without its cells */
     uint32_t head_size, cell_count;
     struct cell *cells;
+    uint64_t place; /* in the order of acceptance */
     bool shown; /* unflagged and of a shown protocol; the rest is only counted */
 };
 

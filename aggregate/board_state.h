@@ -12,7 +12,8 @@ struct board {
     const struct name **protocols; /* shown ones, newest first; NULL-terminated */
     struct entry **entries;        /* unflagged ones of shown protocols, in order of acceptance */
     size_t count, room;
-    size_t all; /* entries of any kind */
+    size_t all;     /* entries of any kind */
+    uint64_t added; /* since the board was made: the place of the next one */
     struct rows rows;
 };
 

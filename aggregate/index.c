@@ -1,55 +1,13 @@
-#include "aggregate/index.h"
-
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggregate/index_state.h"
 #include "validator/arena.h"
-#include "validator/sha256.h"
 
-struct segment {
-    size_t entries, bytes;
-    char sha256[SHA256_HEX + 1];
-};
-
-/* What an undo goes back to. */
-struct state {
-    size_t segments, entries, flagged;
-    struct segment last; /* when there is a segment */
-    size_t last_open;    /* bytes of open[0] */
-    size_t open_count;
-    size_t summary_size, summary_entries;
-    bool summary_complete;
-};
-
-/* The trailing segments whose bytes are in memory: the last one, and before it those that were
- * closed since the index was settled. They lack their final bracket. Summary likewise. */
-struct index {
-    size_t summary_limit;
-    struct segment *segments;
-    size_t segment_count, segment_room;
-    struct buffer *open; /* of the segments from segment_count - open_count on */
-    size_t open_count, open_room;
-    size_t entries, flagged;
-    struct buffer summary; /* empty once it is past its limit */
-    size_t summary_entries;
-    bool summary_complete;
-    bool unsaved; /* nothing of it is in the dataset yet */
-    struct state settled;
-    size_t loaded_entries,
-        loaded_flagged; /* what the segments hold, to compare with the manifest */
-    const struct buffer
-        *continued; /* while it is loaded: what the segment `continued_at` began with */
-    size_t continued_at, continued_entries;
-    struct index_file *files;
-    struct buffer manifest;
-};
-
-static bool fail(struct index_problem *problem, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool fail(struct index_problem *problem, const char *format, ...)
+bool index_fail(struct index_problem *problem, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -74,16 +32,34 @@ static void free_open(struct index *index, size_t from, size_t to)
         buffer_free(&index->open[i]);
 }
 
-void index_free(struct index *index)
+static void drop_edits(struct index *index)
 {
-    if (!index)
-        return;
+    for (size_t i = 0; i < index->edited_count; i++)
+        buffer_free(&index->edited[i].bytes);
+    free(index->edited);
+    index->edited = NULL;
+    index->edited_count = 0;
+    index->open_edited = index->summary_edited = index->changed = false;
+    buffer_free(&index->whole_summary);
+}
+
+static void free_parts(struct index *index)
+{
     free_open(index, 0, index->open_count);
     free(index->open);
     free(index->segments);
     free(index->files);
+    drop_edits(index);
     buffer_free(&index->summary);
     buffer_free(&index->manifest);
+}
+
+void index_free(struct index *index)
+{
+    if (!index)
+        return;
+    index_free(index->saved);
+    free_parts(index);
     free(index);
 }
 
@@ -208,13 +184,13 @@ bool index_load_manifest(struct index *index, const char *bytes, size_t size,
     struct js_document document;
     struct js_error error;
     if (!js_read(&arena, bytes, size, &document, &error))
-        return fail(problem, INDEX_MANIFEST_PATH " is not JSON: %s at byte %zu", error.message,
+        return index_fail(problem, INDEX_MANIFEST_PATH " is not JSON: %s at byte %zu", error.message,
                     error.offset);
     const struct js_value *root = &document.root, *segments = js_get(root, "segments"),
                           *complete = js_get(root, "summaryComplete");
     size_t version = 0;
     if (!read_count(root, "version", &version) || version != 1)
-        return fail(problem, INDEX_MANIFEST_PATH " is not of version 1");
+        return index_fail(problem, INDEX_MANIFEST_PATH " is not of version 1");
     bool fine = segments && segments->type == JS_ARRAY && complete &&
                 (complete->type == JS_TRUE || complete->type == JS_FALSE) &&
                 read_count(root, "entries", &index->entries) &&
@@ -223,7 +199,7 @@ bool index_load_manifest(struct index *index, const char *bytes, size_t size,
     for (size_t i = 0; fine && i < segments->size; i++)
         fine = load_segment_line(index, &segments->items[i]);
     if (!fine)
-        return fail(problem, INDEX_MANIFEST_PATH " does not list segments as it should");
+        return index_fail(problem, INDEX_MANIFEST_PATH " does not list segments as it should");
     index->summary_complete = complete->type == JS_TRUE;
     index->unsaved = false;
     return true;
@@ -250,22 +226,22 @@ bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t
     const struct segment *segment = &index->segments[i];
     sha256_hex(bytes, size, hash);
     if (size != segment->bytes || strcmp(hash, segment->sha256))
-        return fail(problem, "%s is not what " INDEX_MANIFEST_PATH " says", path);
+        return index_fail(problem, "%s is not what " INDEX_MANIFEST_PATH " says", path);
     /* What was known of it is not told again. */
     bool continued = index->continued && i == index->continued_at;
     size_t count = 0, skip = continued ? index->continued_entries : 0,
            begin = continued ? index->continued->size : 1;
     if (continued &&
         (size <= begin + 1 || bytes[begin] != ',' || memcmp(bytes, index->continued->data, begin)))
-        return fail(problem, "%s no longer begins with the entries that it had", path);
+        return index_fail(problem, "%s no longer begins with the entries that it had", path);
     if (!tell_array(bytes, size, skip, tell, context, &count, &index->loaded_flagged) ||
-        count != segment->entries || count <= skip || bytes[0] != '[' || bytes[size - 1] != ']')
-        return fail(problem, "%s is not an array of %zu entries", path, segment->entries);
+        count != segment->entries || (continued && count <= skip) || bytes[0] != '[' || bytes[size - 1] != ']')
+        return index_fail(problem, "%s is not an array of %zu entries", path, segment->entries);
     index->loaded_entries += count - skip;
     if (i + 1 == index->segment_count)
-        buffer_add(add_open(index), bytes, size - 1);
+        buffer_add(add_open(index), bytes, count ? size - 1 : 0);
     begin += continued;
-    if (index_wants_summary(index))
+    if (index_wants_summary(index) && count)
         add_inside(&index->summary, bytes + begin, size - 1 - begin);
     return true;
 }
@@ -314,7 +290,10 @@ struct index *index_copy(const struct index *index)
     copy->open_count = copy->open_room = 0;
     copy->segments = NULL;
     copy->segment_room = 0;
-    copy->summary = copy->manifest = (struct buffer){0};
+    copy->saved = NULL;
+    copy->edited = NULL;
+    copy->edited_count = 0;
+    copy->summary = copy->manifest = copy->whole_summary = (struct buffer){0};
     for (size_t i = 0; i < index->open_count; i++)
         buffer_add(add_open(copy), index->open[i].data, index->open[i].size);
     if (index->segment_count) {
@@ -330,7 +309,7 @@ bool index_wants_summary(const struct index *index)
 {
     size_t total = 1;
     for (size_t i = 0; i < index->segment_count; i++)
-        total += index->segments[i].bytes - 1;
+        total += index->segments[i].entries ? index->segments[i].bytes - 1 : 0;
     return index->summary_complete && index->segment_count && total <= index->summary_limit;
 }
 
@@ -357,14 +336,15 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
     index->continued = NULL;
     if (index->loaded_entries != index->entries || index->loaded_flagged != index->flagged ||
         (index->summary_complete && index->summary_entries != index->entries))
-        return fail(problem, INDEX_MANIFEST_PATH " counts other entries than its segments hold");
+        return index_fail(problem, INDEX_MANIFEST_PATH " counts other entries than its segments hold");
     if (index_wants_summary(index)) {
         /* A present reader, or an older writer, may know only the summary: one that holds something
          * else than the segments is not ours to overwrite. */
         const struct buffer *inside = &index->summary;
-        if (!summary || size != inside->size + 1 || memcmp(summary, inside->data, inside->size) ||
-            summary[size - 1] != ']')
-            return fail(problem, INDEX_SUMMARY_PATH " does not hold what the segments hold");
+        size_t open = inside->size ? inside->size : 1;
+        if (!summary || size != open + 1 ||
+            memcmp(summary, inside->size ? inside->data : "[", open) || summary[size - 1] != ']')
+            return index_fail(problem, INDEX_SUMMARY_PATH " does not hold what the segments hold");
     } else if (index->segment_count) {
         index->summary_limit = 0; /* complete or not, it is past its limit */
     }
@@ -400,6 +380,7 @@ static void append(struct index *index, const char *entry, size_t size, bool fla
     append_to_summary(index, entry, size);
     index->entries++;
     index->flagged += flagged;
+    index->changed = true;
 }
 
 bool index_append(struct index *index, const char *entry, size_t size,
@@ -410,7 +391,7 @@ bool index_append(struct index *index, const char *entry, size_t size,
     struct js_error error;
     struct index_entry read;
     if (!js_read(&arena, entry, size, &document, &error) || !read_entry(&document.root, &read))
-        return fail(problem, "an index entry is not an object with a runId");
+        return index_fail(problem, "an index entry is not an object with a runId");
     append(index, entry, size, read.flagged);
     return true;
 }
@@ -435,7 +416,7 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
     struct archive archive = {index, tell, context};
     size_t count = 0, flagged = 0;
     if (!tell_array(summary, size, 0, append_archived, &archive, &count, &flagged))
-        return fail(problem, INDEX_SUMMARY_PATH " is not an array of entries");
+        return index_fail(problem, INDEX_SUMMARY_PATH " is not an array of entries");
     if (!index->summary_complete) { /* it is whole, only too large to be rewritten */
         index->summary_complete = true;
         index->summary_entries = count;
@@ -448,10 +429,11 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
 
 static struct index_file *close_array(struct index_file *file, struct buffer *array)
 {
-    buffer_byte(array, ']');
-    array->size--; /* stays open for the next entry */
+    size_t open = array->size; /* it stays open for the next entry */
+    buffer_text(array, open ? "]" : "[]");
     file->bytes = array->data;
-    file->size = array->size + 1;
+    file->size = array->size;
+    array->size = open;
     return file;
 }
 
@@ -494,32 +476,47 @@ static void write_manifest(struct index *index)
 static bool segment_changed(const struct index *index, size_t i)
 {
     const struct state *settled = &index->settled;
-    return index->unsaved || i + 1 > settled->open_count ||
+    return index->unsaved || index->open_edited || i + 1 > settled->open_count ||
            (i + 1 == settled->open_count && index->open[i].size != settled->last_open);
+}
+
+static struct index_file *add_segment_file(struct index *index, size_t *count, size_t number,
+                                           struct buffer *bytes)
+{
+    struct index_file *file = close_array(&index->files[(*count)++], bytes);
+    index_segment_path(number, file->path);
+    index->segments[number].bytes = file->size;
+    sha256_hex(file->bytes, file->size, index->segments[number].sha256);
+    return file;
+}
+
+static void add_summary_file(struct index *index, size_t *count)
+{
+    struct buffer *bytes = &index->summary;
+    bool differs = index->unsaved || index->summary_edited ||
+                   index->summary.size != index->settled.summary_size;
+    if (index->summary_edited && !index->summary.size)
+        bytes = &index->whole_summary;
+    if (index->entries && (!differs || (!bytes->size && !index->summary_edited)))
+        return;
+    struct index_file *file = close_array(&index->files[(*count)++], bytes);
+    snprintf(file->path, sizeof file->path, "%s", INDEX_SUMMARY_PATH);
 }
 
 const struct index_file *index_changed(struct index *index, size_t *count)
 {
     *count = 0;
-    if (!index->unsaved && index->entries == index->settled.entries)
+    if (!index->unsaved && !index->changed)
         return NULL;
-    index->files = memory_grow(index->files, (index->open_count + 2) * sizeof *index->files);
-    for (size_t i = 0; i < index->open_count; i++) {
-        if (!segment_changed(index, i))
-            continue;
-        size_t number = index->segment_count - index->open_count + i;
-        struct index_file *file = close_array(&index->files[(*count)++], &index->open[i]);
-        index_segment_path(number, file->path);
-        index->segments[number].bytes = file->size;
-        sha256_hex(file->bytes, file->size, index->segments[number].sha256);
-    }
-    if (index->summary.size &&
-        (index->unsaved || index->summary.size != index->settled.summary_size)) {
-        struct index_file *file = close_array(&index->files[(*count)++], &index->summary);
-        snprintf(file->path, sizeof file->path, "%s", INDEX_SUMMARY_PATH);
-    } else if (!index->entries) {
-        index->files[(*count)++] = (struct index_file){INDEX_SUMMARY_PATH, "[]", 2};
-    }
+    index->files = memory_grow(index->files, (index->open_count + index->edited_count + 2) *
+                                                 sizeof *index->files);
+    for (size_t i = 0; i < index->edited_count; i++)
+        add_segment_file(index, count, index->edited[i].number, &index->edited[i].bytes);
+    for (size_t i = 0; i < index->open_count; i++)
+        if (segment_changed(index, i))
+            add_segment_file(index, count, index->segment_count - index->open_count + i,
+                             &index->open[i]);
+    add_summary_file(index, count);
     write_manifest(index);
     struct index_file *file = &index->files[(*count)++];
     snprintf(file->path, sizeof file->path, "%s", INDEX_MANIFEST_PATH);
@@ -538,11 +535,22 @@ void index_settle(struct index *index)
     if (!index->summary_complete)
         buffer_free(&index->summary);
     index->unsaved = false;
+    index_free(index->saved);
+    index->saved = NULL;
+    drop_edits(index);
     remember(index);
 }
 
 void index_undo(struct index *index)
 {
+    if (index->saved) {
+        struct index *saved = index->saved;
+        index->saved = NULL;
+        free_parts(index);
+        *index = *saved;
+        free(saved);
+    }
+    index->changed = false;
     const struct state *settled = &index->settled;
     free_open(index, settled->open_count, index->open_count);
     index->open_count = settled->open_count;

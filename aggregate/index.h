@@ -2,7 +2,7 @@
  *
  * Pure: bytes in, bytes out. The owner loads what a tip holds, appends entries (JSON that is
  * already serialised, taken verbatim), writes the files that changed, then settles; what was not
- * written is taken back with index_undo. An append touches the last segment only and never parses
+ * written is taken back with index_undo. A decision edits an entry in place. An append touches the last segment only and never parses
  * it again, so that its cost does not grow with the archive. One thread at a time. */
 #ifndef BENCHLEDGER_AGGREGATE_INDEX_H
 #define BENCHLEDGER_AGGREGATE_INDEX_H
@@ -69,6 +69,33 @@ bool index_load_archive(struct index *index, const char *summary, size_t size, i
 /* False when ENTRY is not an object with a runId. */
 bool index_append(struct index *index, const char *entry, size_t size,
                   struct index_problem *problem);
+
+/* A decision changes the entry of a run where it stands (spec 03, "Index"). INDEX_MISSING: no entry in
+ * the bytes that were looked at. */
+enum index_edit { INDEX_EDITED, INDEX_MISSING, INDEX_BROKEN };
+/* Before the first of a batch, appended entries included: what index_undo goes back to. */
+void index_save(struct index *index);
+/* Whether the I-th segment's bytes are in memory, and BYTES of the next two may be NULL: they are its
+ * present file otherwise. */
+bool index_holds_segment(const struct index *index, size_t i);
+/* Adds the run's entry, when the I-th segment has it, to OLD. */
+bool index_look(const struct index *index, size_t i, const char *bytes, size_t size,
+                const char *run_id, struct buffer *old);
+/* Puts ENTRY (NULL: nothing) in the place of the run's entry in the I-th segment. */
+enum index_edit index_edit_segment(struct index *index, size_t i, const char *bytes, size_t size,
+                                   const char *run_id, const char *entry, size_t entry_size,
+                                   struct index_problem *problem);
+/* Whether the summary's bytes are in memory, and BYTES of index_edit_summary may be NULL. */
+bool index_holds_summary(const struct index *index);
+/* The same in the summary, also when it is past its limit and lacks the newest entries; after
+ * index_edit_segment has found the run. */
+enum index_edit index_edit_summary(struct index *index, const char *bytes, size_t size,
+                                   const char *run_id, const char *entry, size_t entry_size,
+                                   struct index_problem *problem);
+/* Finds the entry of a run, as JSON.stringify wrote it, in an array of entries; case of the id
+ * counts. */
+bool index_find_entry(const char *bytes, size_t size, const char *run_id, size_t *start,
+                      size_t *end);
 
 /* The files that changed since the index was loaded or settled: COUNT of them, valid until the
  * index is changed again. */

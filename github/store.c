@@ -223,8 +223,17 @@ bool store_find(struct store *store, const char *run_id, const char *digest,
 
 void run_state_free(struct run_state *state)
 {
-    free(state->flags);
-    state->flags = NULL;
+    char **const texts[] = {&state->flags, &state->by, &state->history, &state->dropped};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        free(*texts[i]);
+        *texts[i] = NULL;
+    }
+}
+
+size_t store_quarantined(struct store *store, const struct store_quarantine *wanted,
+                         struct run_state *states, size_t *all)
+{
+    return catalogue_quarantined(store->catalogue, wanted, states, all);
 }
 
 enum claim store_claim(struct store *store, const char *run_id, const char *path,
@@ -263,17 +272,35 @@ void store_release(struct store *store, const char *run_id)
     waiters_tell(catalogue_end_claim(store->catalogue, run_id, false), &result);
 }
 
+static void queue_change(struct store *store, struct pending *pending)
+{
+    if (writer_queue(store->writer, pending))
+        return;
+    pending->waiters = catalogue_end_claim(store->catalogue, pending->change.run_id, false);
+    pending->result.outcome = CHANGE_QUEUE_FULL;
+    pending_finish(pending);
+}
+
 void store_commit(struct store *store, const struct change *change, change_done done, void *context)
 {
     struct pending *pending = pending_new(change, done, context);
     if (store->upkeep) /* it is packed, and the index grows with it: about that much */
         upkeep_grew(store->upkeep, change->bytes_size + change->entry_size);
     catalogue_queued(store->catalogue, change);
-    if (writer_queue(store->writer, pending))
-        return;
-    pending->waiters = catalogue_end_claim(store->catalogue, change->run_id, false);
-    pending->result.outcome = CHANGE_QUEUE_FULL;
-    pending_finish(pending);
+    queue_change(store, pending);
+}
+
+enum decided store_decide(struct store *store, const struct change *change, change_done done,
+                          void *context, struct run_state *state)
+{
+    const struct sync *sync = writer_sync(store->writer);
+    if ((sync && !sync_is_open(sync)) || store->read_only)
+        return DECIDED_CLOSED;
+    enum decided decided = catalogue_decide(store->catalogue, change, state);
+    if (decided != DECIDED_TAKEN)
+        return decided;
+    queue_change(store, pending_new(change, done, context));
+    return decided;
 }
 
 bool store_join(struct store *store, const char *run_id, change_done done, void *context)

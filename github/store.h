@@ -27,6 +27,8 @@ struct store_listener {
     void *context;
     void (*reset)(void *context); /* all entries follow again (start, or somebody else's commit) */
     void (*entry)(void *context, const char *entry, size_t size); /* one index entry, JSON */
+    /* The entry of RUN_ID, told before, is now ENTRY; NULL: it has none any more. */
+    void (*replaced)(void *context, const char *run_id, const char *entry, size_t size);
     void (*settled)(void *context); /* the entries told so far are those of the tip */
 };
 
@@ -123,6 +125,14 @@ struct run_state {
     int rules;
     char *flags; /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
                     store_commit */
+    uint64_t accepted; /* seq of the line that accepted it; 0 without one */
+    bool with_nonce;   /* that line has a nonce: a client sent it */
+    char *by;          /* of that line: who imported it; NULL: nobody, or without a line */
+    char withdraw_sha256[SHA256_HEX + 1]; /* of the code that takes it back; empty: there is none */
+    /* What was decided about it since: the lines of the ledger, and those of decisions that another one
+     * overtook on the way, which the ledger does not have (since the start). NULL: none. */
+    char *history, *dropped;
+    uint64_t mark; /* of the last decision, see ledger_mark; 0 without one */
 };
 /* False when the run is unknown. DIGEST, when not NULL, is that of the submission that is asked
  * about: other submissions of the id are then unknown. Without it a run of the dataset is found
@@ -132,6 +142,18 @@ struct run_state {
 bool store_find(struct store *store, const char *run_id, const char *digest,
                 struct run_state *state);
 void run_state_free(struct run_state *state);
+
+/* The quarantined runs, those that were accepted last first. */
+struct store_quarantine {
+    uint64_t before;    /* only those accepted by a line before this; 0: all */
+    const char *flag;   /* only those with this flag code; NULL: all */
+    int kept;           /* 1: only those that were looked at and kept, -1: only the others, 0: all */
+    size_t most;        /* of STATES */
+};
+/* Fills STATES, each to be freed, and says how many; *ALL receives how many there are in all, whatever
+ * BEFORE and MOST say. Commits and digests that have to be looked up are left out. */
+size_t store_quarantined(struct store *store, const struct store_quarantine *wanted,
+                         struct run_state *states, size_t *all);
 
 enum claim {
     CLAIM_GRANTED,
@@ -151,9 +173,14 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 /* Gives run id and nonce back: the submission came to nothing. Tells those who joined it. */
 void store_release(struct store *store, const char *run_id);
 
-/* One submission as a value that can be applied to any tip. All pointers are copied by
- * store_commit. */
+enum change_kind { CHANGE_RUN, CHANGE_DECISION };
+enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISIONS };
+const char *decision_name(enum decision decision);
+
+/* One submission, or one decision about a run, as a value that can be applied to any tip. All pointers
+ * are copied by store_commit and store_decide. */
 struct change {
+    enum change_kind kind;
     const char *run_id, *path; /* path as in publication.h */
     const char *bytes;         /* the published file */
     size_t bytes_size;
@@ -166,7 +193,14 @@ struct change {
     const char *flags;        /* JSON array of flag codes */
     const char *nonce_sha256; /* hex, or NULL (import) */
     const char *by;           /* or NULL */
+    const char *withdraw_sha256; /* hex, or NULL */
     bool suspect; /* a remote's host may decline it: it is pushed alone, after all others */
+
+    /* Of a decision, which has only RUN_ID, AT, BY and these. */
+    enum decision decision;
+    bool own;           /* the submitter's withdrawal: it holds whatever else was decided meanwhile */
+    const char *reason; /* one line of ours, or NULL */
+    uint64_t revision;  /* of the run, as it was decided on; OWN: unused */
 };
 
 /* Whatever the end, the claim has ended; the nonce is given back with CHANGE_FAILED and
@@ -176,6 +210,7 @@ enum change_outcome {
                          closed meanwhile */
     CHANGE_COMMITTED, /* the dataset has it: the remote, if there is one */
     CHANGE_DUPLICATE, /* another writer published this run id meanwhile */
+    CHANGE_STALE,     /* of a decision: something else was decided meanwhile; ERROR may say more */
     CHANGE_DECLINED,  /* the remote's host does not take it; kept aside */
     CHANGE_FAILED,    /* nothing was written; also when another process held the commit lock for
                          30 s */
@@ -198,6 +233,20 @@ typedef void (*change_done)(void *context, const struct change_result *result);
  * MORE. */
 void store_commit(struct store *store, const struct change *change, change_done done,
                   void *context);
+
+enum decided {
+    DECIDED_TAKEN,
+    DECIDED_UNKNOWN, /* no such run */
+    DECIDED_QUEUED,  /* the run is not in the dataset yet */
+    DECIDED_STALE,   /* its revision is another, or another decision about it is on its way */
+    DECIDED_STATE,   /* that cannot be done to a run in its state */
+    DECIDED_CLOSED,  /* nothing is decided now, as CLAIM_CLOSED */
+};
+/* Queues CHANGE, a decision. DECIDED_TAKEN: DONE is called as by store_commit; otherwise never, and
+ * STATE describes the run (free it; not with DECIDED_UNKNOWN and DECIDED_CLOSED). Decisions about one
+ * run are taken one at a time. */
+enum decided store_decide(struct store *store, const struct change *change, change_done done,
+                          void *context, struct run_state *state);
 
 enum { JOIN_MAX = 64 };
 

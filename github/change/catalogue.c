@@ -11,7 +11,7 @@
 #include "github/repository/files.h"
 #include "validator/arena.h"
 
-enum { SWEEP_LEAST = 1024 };
+enum { SWEEP_LEAST = 1024, DROPPED_MOST = 16 * 1024 };
 
 /* A submission in flight. */
 struct claim_record {
@@ -30,11 +30,15 @@ struct run_record {
     bool held;              /* by the dataset */
     uint64_t telling;       /* that last told of it, catalogue_retell */
     struct claim_record *claim;
-    char *run_id, *path, *flags;
+    char *run_id, *path, *flags, *by;
     char digest[SHA256_HEX + 1], submitted_digest[SHA256_HEX + 1];
+    char withdraw_sha256[SHA256_HEX + 1];
     char commit[COMMIT_HEX + 1], at[32];
-    uint64_t revision, accepted;
+    uint64_t revision, accepted, mark;
     int rules;
+    bool with_nonce, redacted;
+    char *history; /* the ledger's lines about it but the first */
+    char *dropped; /* decisions that came to nothing, as such lines without a place in the chain */
 };
 
 /* A spent or claimed nonce, and who may present it again: the same submission, to hear what became
@@ -94,6 +98,9 @@ static void free_run(struct table_item *item)
     free(run->run_id);
     free(run->path);
     free(run->flags);
+    free(run->by);
+    free(run->history);
+    free(run->dropped);
 }
 
 struct catalogue *catalogue_new(void)
@@ -141,14 +148,22 @@ static bool is_outdated(const struct catalogue *catalogue, const struct run_reco
     return run->telling != catalogue->telling && !(catalogue->listed_only && run->revision);
 }
 
+static void clear_text(char **field)
+{
+    free(*field);
+    *field = NULL;
+}
+
 static void forget_run(struct run_record *run)
 {
-    run->held = false;
-    run->revision = run->accepted = 0;
+    run->held = run->with_nonce = run->redacted = false;
+    run->revision = run->accepted = run->mark = 0;
     run->rules = 0;
-    free(run->flags);
-    run->flags = NULL;
-    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] = '\0';
+    clear_text(&run->flags);
+    clear_text(&run->by);
+    clear_text(&run->history);
+    run->commit[0] = run->digest[0] = run->submitted_digest[0] = run->at[0] =
+        run->withdraw_sha256[0] = '\0';
 }
 
 static void hold(const struct catalogue *catalogue, struct run_record *run)
@@ -227,6 +242,56 @@ static void copy_string(char *field, size_t room, const struct js_value *string)
         set_fixed(field, room, string->text, string->size);
 }
 
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+static void take_accept(struct catalogue *catalogue, struct run_record *run,
+                        const struct ledger_line *line, double now_ms)
+{
+    run->accepted = line->seq;
+    run->commit[0] = '\0';
+    set_text(&run->run_id, line->run_id->text, line->run_id->size);
+    copy_string(run->submitted_digest, sizeof run->submitted_digest, line->submitted_digest);
+    copy_string(run->at, sizeof run->at, line->at);
+    if (line->by)
+        set_text(&run->by, line->by->text, line->by->size);
+    if (line->withdraw_sha256 && line->withdraw_sha256->size == SHA256_HEX)
+        copy_string(run->withdraw_sha256, sizeof run->withdraw_sha256, line->withdraw_sha256);
+    run->with_nonce = line->nonce_sha256 && line->nonce_sha256->size == SHA256_HEX;
+    if (run->with_nonce) {
+        char sha256[SHA256_HEX + 1];
+        copy_string(sha256, sizeof sha256, line->nonce_sha256);
+        spend(catalogue, sha256, run, read_time(run->at, strlen(run->at), now_ms), now_ms);
+    }
+}
+
+/* SIZE bytes of a line, put behind what LINES holds. */
+static void add_line(char **lines, const char *line, size_t size)
+{
+    size_t before = *lines ? strlen(*lines) : 0;
+    *lines = memory_grow(*lines, before + size + 2);
+    memcpy(*lines + before, line, size);
+    memcpy(*lines + before + size, "\n", 2);
+}
+
+static char *text_of_value(struct arena *arena, const struct js_value *value)
+{
+    return value ? arena_copy(arena, value->text, value->size) : NULL;
+}
+
+static void take_later(struct run_record *run, const struct ledger_line *line)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer text BUFFER_SCOPE = {0};
+    js_print(line->document, &line->document->root, &text);
+    add_line(&run->history, buffer_string(&text), strlen(buffer_string(&text)));
+    run->redacted = js_equals(line->event, "redact");
+    run->mark = ledger_mark(text_of_value(&arena, line->event), text_of_value(&arena, line->action),
+                            text_of_value(&arena, line->by), text_of_value(&arena, line->at));
+}
+
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms)
 {
     if (!line->known)
@@ -246,46 +311,57 @@ void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line,
         free(run->flags);
         run->flags = buffer_take(&flags, NULL);
     }
-    if (js_equals(line->event, "accept")) {
-        run->accepted = line->seq;
-        run->commit[0] = '\0';
-        set_text(&run->run_id, line->run_id->text, line->run_id->size);
-        copy_string(run->submitted_digest, sizeof run->submitted_digest, line->submitted_digest);
-        copy_string(run->at, sizeof run->at, line->at);
-        if (line->nonce_sha256 && line->nonce_sha256->size == SHA256_HEX) {
-            char sha256[SHA256_HEX + 1];
-            copy_string(sha256, sizeof sha256, line->nonce_sha256);
-            spend(catalogue, sha256, run, read_time(run->at, strlen(run->at), now_ms), now_ms);
-        }
-    }
+    if (js_equals(line->event, "accept"))
+        take_accept(catalogue, run, line, now_ms);
+    else
+        take_later(run, line);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
-static const char *or_empty(const char *text)
+static void set_optional(char **field, const char *text)
 {
-    return text ? text : "";
+    clear_text(field);
+    if (text)
+        *field = copy_text(text, strlen(text));
+}
+
+static void record_accept(struct catalogue *catalogue, struct run_record *run,
+                          const struct ledger_event *event, const char *commit, double now_ms)
+{
+    run->accepted = run->revision;
+    run->rules = event->rules;
+    set_text(&run->run_id, event->run_id, strlen(event->run_id));
+    if (event->flags)
+        set_text(&run->flags, event->flags, strlen(event->flags));
+    const char *digest = or_empty(event->digest), *submitted = or_empty(event->submitted_digest),
+               *withdraw = or_empty(event->withdraw_sha256);
+    set_fixed(run->digest, sizeof run->digest, digest, strlen(digest));
+    set_fixed(run->submitted_digest, sizeof run->submitted_digest, submitted, strlen(submitted));
+    set_fixed(run->withdraw_sha256, sizeof run->withdraw_sha256, withdraw, strlen(withdraw));
+    set_fixed(run->at, sizeof run->at, event->at, strlen(event->at));
+    set_fixed(run->commit, sizeof run->commit, commit, strlen(commit));
+    set_optional(&run->by, event->by);
+    run->with_nonce = event->nonce_sha256 != NULL;
+    if (event->nonce_sha256)
+        spend(catalogue, event->nonce_sha256, run, read_time(run->at, strlen(run->at), now_ms),
+              now_ms);
 }
 
 void catalogue_event(struct catalogue *catalogue, const struct ledger_event *event, uint64_t seq,
-                     const char *commit, double now_ms)
+                     const char *line, const char *commit, double now_ms)
 {
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = need_run(catalogue, event->run_id, strlen(event->run_id));
     hold(catalogue, run);
-    run->revision = run->accepted = seq;
-    run->rules = event->rules;
-    set_text(&run->path, event->path, strlen(event->path));
-    set_text(&run->run_id, event->run_id, strlen(event->run_id));
-    if (event->flags)
-        set_text(&run->flags, event->flags, strlen(event->flags));
-    const char *digest = or_empty(event->digest), *submitted = or_empty(event->submitted_digest);
-    set_fixed(run->digest, sizeof run->digest, digest, strlen(digest));
-    set_fixed(run->submitted_digest, sizeof run->submitted_digest, submitted, strlen(submitted));
-    set_fixed(run->at, sizeof run->at, event->at, strlen(event->at));
-    set_fixed(run->commit, sizeof run->commit, commit, strlen(commit));
-    if (event->nonce_sha256)
-        spend(catalogue, event->nonce_sha256, run, read_time(run->at, strlen(run->at), now_ms),
-              now_ms);
+    run->revision = seq;
+    if (event->path)
+        set_text(&run->path, event->path, strlen(event->path));
+    if (!strcmp(event->event, "accept")) {
+        record_accept(catalogue, run, event, commit, now_ms);
+    } else {
+        add_line(&run->history, line, strlen(line));
+        run->mark = ledger_mark(event->event, event->action, event->by, event->at);
+    }
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -338,8 +414,11 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id)
     return holds;
 }
 
-static enum run_status status_of_path(const char *path)
+static enum run_status status_of(const struct run_record *run)
 {
+    const char *path = or_empty(run->path);
+    if (run->redacted)
+        return RUN_WITHDRAWN;
     if (!strncmp(path, "quarantine/", 11))
         return RUN_QUARANTINED;
     return strncmp(path, "withdrawn/", 10) ? RUN_PUBLISHED : RUN_WITHDRAWN;
@@ -357,6 +436,13 @@ static void describe_claim(const struct claim_record *claim, struct run_state *s
         state->flags = copy_text(claim->flags, strlen(claim->flags));
 }
 
+/* Release and keep are for what is in quarantine, withdraw for whatever can be seen. */
+bool decision_fits(enum decision decision, enum run_status status)
+{
+    return status == RUN_QUARANTINED ||
+           (status == RUN_PUBLISHED && decision == DECISION_WITHDRAW);
+}
+
 static void describe(const struct run_record *run, struct run_state *state)
 {
     *state = (struct run_state){.status = RUN_QUEUED, .durable = run->held};
@@ -367,15 +453,21 @@ static void describe(const struct run_record *run, struct run_state *state)
     }
     const char *path = or_empty(run->path);
     set_fixed(state->path, sizeof state->path, path, strlen(path));
-    state->status = status_of_path(state->path);
+    state->status = status_of(run);
     memcpy(state->submitted_digest, run->submitted_digest, sizeof state->submitted_digest);
     memcpy(state->digest, run->digest, sizeof state->digest);
     memcpy(state->commit, run->commit, sizeof state->commit);
     memcpy(state->at, run->at, sizeof state->at);
+    memcpy(state->withdraw_sha256, run->withdraw_sha256, sizeof state->withdraw_sha256);
     state->revision = run->revision;
+    state->accepted = run->accepted;
+    state->mark = run->mark;
+    state->with_nonce = run->with_nonce;
     state->rules = run->rules;
-    if (run->flags)
-        state->flags = copy_text(run->flags, strlen(run->flags));
+    set_optional(&state->flags, run->flags);
+    set_optional(&state->by, run->by);
+    set_optional(&state->history, run->history);
+    set_optional(&state->dropped, run->dropped);
 }
 
 static bool same_submission(const struct nonce_record *nonce, const char *run_id,
@@ -401,7 +493,8 @@ static struct run_record *claim_run(struct catalogue *catalogue, const char *run
                                     double now_ms)
 {
     struct run_record *run = need_run(catalogue, run_id, strlen(run_id));
-    set_text(&run->run_id, run_id, strlen(run_id));
+    if (!run->held)
+        set_text(&run->run_id, run_id, strlen(run_id));
     run->claim = new_claim(path, submitted, sha256);
     if (*sha256) {
         struct nonce_record *nonce = need_nonce(catalogue, sha256, now_ms);
@@ -456,6 +549,94 @@ void catalogue_queued(struct catalogue *catalogue, const struct change *change)
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
+enum decided catalogue_decide(struct catalogue *catalogue, const struct change *change,
+                              struct run_state *state)
+{
+    enum decided result = DECIDED_TAKEN;
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, change->run_id);
+    if (!run || !(run->held || run->claim)) {
+        result = DECIDED_UNKNOWN;
+    } else {
+        describe(run, state);
+        if (!run->held)
+            result = DECIDED_QUEUED;
+        else if (run->claim || (!change->own && change->revision != run->revision))
+            result = DECIDED_STALE;
+        else if (!decision_fits(change->decision, state->status))
+            result = DECIDED_STATE;
+        else
+            run->claim = new_claim(state->path, "", "");
+    }
+    pthread_mutex_unlock(&catalogue->mutex);
+    return result;
+}
+
+void catalogue_drop_decision(struct catalogue *catalogue, const char *run_id, const char *line)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    struct run_record *run = find_run(catalogue, run_id);
+    if (run && (!run->dropped || strlen(run->dropped) < DROPPED_MOST))
+        add_line(&run->dropped, line, strlen(line));
+    pthread_mutex_unlock(&catalogue->mutex);
+}
+
+/* The last accepted first; runs without a ledger line come last, by their id. */
+static int by_acceptance(const void *left, const void *right)
+{
+    const struct run_record *a = *(struct run_record *const *)left,
+                            *b = *(struct run_record *const *)right;
+    if (a->accepted != b->accepted)
+        return a->accepted > b->accepted ? -1 : 1;
+    return strcmp(a->item.key, b->item.key);
+}
+
+static bool is_kept(const struct run_record *run)
+{
+    return run->history != NULL; /* in quarantine, keeping is all that can have been decided */
+}
+
+static bool is_wanted(const struct run_record *run, const struct store_quarantine *wanted)
+{
+    char needle[80];
+    if (!run->held || status_of(run) != RUN_QUARANTINED)
+        return false;
+    if (wanted->kept && (wanted->kept > 0) != is_kept(run))
+        return false;
+    if (!wanted->flag)
+        return true;
+    snprintf(needle, sizeof needle, "\"%s\"", wanted->flag);
+    return strstr(or_empty(run->flags), needle) != NULL;
+}
+
+size_t catalogue_quarantined(struct catalogue *catalogue, const struct store_quarantine *wanted,
+                             struct run_state *states, size_t *all)
+{
+    struct run_record **found = NULL;
+    size_t count = 0, room = 0, used = 0;
+    pthread_mutex_lock(&catalogue->mutex);
+    for (size_t i = 0; i < catalogue->runs.room; i++)
+        for (struct table_item *item = catalogue->runs.slots[i]; item; item = item->next) {
+            struct run_record *run = (struct run_record *)item;
+            if (!is_wanted(run, wanted))
+                continue;
+            if (count == room) {
+                room = room ? room * 2 : 64;
+                found = memory_grow(found, room * sizeof(struct run_record *));
+            }
+            found[count++] = run;
+        }
+    if (count)
+        qsort(found, count, sizeof *found, by_acceptance);
+    for (size_t i = 0; i < count && used < wanted->most; i++)
+        if (!wanted->before || found[i]->accepted < wanted->before)
+            describe(found[i], &states[used++]);
+    pthread_mutex_unlock(&catalogue->mutex);
+    free(found);
+    *all = count;
+    return used;
+}
+
 bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *run_id)
 {
     char key[TABLE_KEY_MAX + 1];
@@ -485,7 +666,8 @@ void catalogue_reclaim(struct catalogue *catalogue, const struct change *change)
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = find_run(catalogue, change->run_id);
     if (!run || !run->claim)
-        run = claim_run(catalogue, change->run_id, change->path, or_empty(change->submitted_digest),
+        run = claim_run(catalogue, change->run_id, or_empty(change->path),
+                        or_empty(change->submitted_digest),
                         or_empty(change->nonce_sha256), files_wall_ms());
     fill_claim(run->claim, change);
     run->claim->durable = true;

@@ -26,9 +26,9 @@ void catalogue_free(struct catalogue *catalogue); /* NULL is fine */
  * be presented again are passed over. A run keeps what the last line that had it said. Events that
  * are not known are passed over. */
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms);
-/* The same for an event that was appended by ourselves. */
+/* The same for an event that was appended by ourselves; LINE is it as JSON (unused for `accept`). */
 void catalogue_event(struct catalogue *catalogue, const struct ledger_event *event, uint64_t seq,
-                     const char *commit, double now_ms);
+                     const char *line, const char *commit, double now_ms);
 /* A run that the index lists; nothing new when the ledger has it. Passed over when nobody could ask
  * for its id. */
 void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t run_id_size,
@@ -44,6 +44,16 @@ bool catalogue_holds(struct catalogue *catalogue, const char *run_id);
 enum claim catalogue_claim(struct catalogue *catalogue, const char *run_id, const char *path,
                            const char *submitted_digest, const char *nonce_sha256, double now_ms,
                            struct run_state *state);
+/* Whether a decision can be taken about a run of that status. */
+bool decision_fits(enum decision decision, enum run_status status);
+/* Reserves a run for one decision, atomically; it ends as a claim does. STATE as of store_decide, with
+ * DECIDED_TAKEN, too. */
+enum decided catalogue_decide(struct catalogue *catalogue, const struct change *change,
+                              struct run_state *state);
+/* A decision came to nothing: LINE says which. */
+void catalogue_drop_decision(struct catalogue *catalogue, const char *run_id, const char *line);
+size_t catalogue_quarantined(struct catalogue *catalogue, const struct store_quarantine *wanted,
+                             struct run_state *states, size_t *all);
 /* Whether the run is in flight or queued. */
 bool catalogue_is_claimed(struct catalogue *catalogue, const struct js_value *run_id);
 /* Whether the dataset has spent the nonce on another run. */

@@ -16,6 +16,8 @@ static const size_t texts[] = {
     offsetof(struct change, flags),
     offsetof(struct change, nonce_sha256),
     offsetof(struct change, by),
+    offsetof(struct change, withdraw_sha256),
+    offsetof(struct change, reason),
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -70,14 +72,51 @@ void pending_finish(struct pending *pending)
     if (pending->done)
         pending->done(pending->context, result);
     waiters_tell(pending->waiters, result);
+    pending_free(pending);
+}
+
+void pending_free(struct pending *pending)
+{
+    buffer_free(&pending->move.entry);
+    buffer_free(&pending->move.line);
     free(pending);
 }
 
-struct ledger_event change_event(const struct change *change)
+const char *decision_name(enum decision decision)
 {
+    static const char *const names[DECISIONS] = {
+        [DECISION_RELEASE] = "release", [DECISION_KEEP] = "keep", [DECISION_WITHDRAW] = "withdraw"};
+    return names[decision];
+}
+
+static const char *event_name(const struct change *change)
+{
+    return change->kind == CHANGE_RUN ? "accept" : change->own ? "withdraw" : "decide";
+}
+
+uint64_t change_mark(const struct change *change)
+{
+    return ledger_mark(event_name(change), decision_name(change->decision), change->by, change->at);
+}
+
+struct ledger_event pending_event(const struct pending *pending)
+{
+    const struct change *change = &pending->change;
+    const struct move *move = &pending->move;
+    if (change->kind == CHANGE_DECISION)
+        return (struct ledger_event){
+            .at = change->at,
+            .event = event_name(change),
+            .run_id = *move->run_id ? move->run_id : change->run_id,
+            .path = *move->to ? move->to : NULL,
+            .by = change->by,
+            .action = decision_name(change->decision),
+            .reason = change->reason,
+            .revision = *move->run_id ? &move->revision : &change->revision,
+        };
     return (struct ledger_event){
         .at = change->at,
-        .event = "accept",
+        .event = event_name(change),
         .run_id = change->run_id,
         .path = change->path,
         .digest = change->digest,
@@ -86,29 +125,50 @@ struct ledger_event change_event(const struct change *change)
         .flags = change->flags ? change->flags : "[]",
         .nonce_sha256 = change->nonce_sha256,
         .by = change->by,
+        .withdraw_sha256 = change->withdraw_sha256,
     };
+}
+
+enum { ADDED, QUARANTINED, DECIDED, KINDS };
+
+static int kind_of(const struct change *change)
+{
+    return change->kind == CHANGE_DECISION ? DECIDED : change->flagged ? QUARANTINED : ADDED;
+}
+
+/* What one change does, as a verb. */
+static const char *verb_of(const struct change *change)
+{
+    static const char *const verbs[] = {[ADDED] = "add", [QUARANTINED] = "quarantine"};
+    return change->kind == CHANGE_DECISION ? decision_name(change->decision)
+                                           : verbs[kind_of(change)];
 }
 
 void batch_message(const struct pending *batch, struct buffer *out)
 {
-    size_t published = 0, quarantined = 0;
-    const struct change *only = NULL;
+    static const char *const verbs[KINDS] = {"add", "quarantine", "decide on"};
+    size_t counts[KINDS] = {0}, all = 0;
+    const struct pending *only = NULL;
     for (const struct pending *item = batch; item; item = item->next) {
         if (item->result.outcome != CHANGE_COMMITTED)
             continue;
-        only = &item->change;
-        if (only->flagged)
-            quarantined++;
-        else
-            published++;
+        only = item;
+        counts[kind_of(&item->change)]++;
+        all++;
     }
-    if (published + quarantined == 1)
-        buffer_format(out, "bench: %s run %s\n", quarantined ? "quarantine" : "add", only->run_id);
-    else if (!quarantined)
-        buffer_format(out, "bench: add %zu runs\n", published);
-    else if (!published)
-        buffer_format(out, "bench: quarantine %zu runs\n", quarantined);
-    else
-        buffer_format(out, "bench: add %zu run%s, quarantine %zu\n", published,
-                      published == 1 ? "" : "s", quarantined);
+    if (all == 1) {
+        buffer_format(out, "bench: %s run %s\n", verb_of(&only->change),
+                      *only->move.run_id ? only->move.run_id : only->change.run_id);
+        return;
+    }
+    const char *before = "bench: ";
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (!counts[kind])
+            continue;
+        buffer_format(out, "%s%s %zu", before, verbs[kind], counts[kind]);
+        if (*before != ',') /* said once */
+            buffer_format(out, " run%s", counts[kind] == 1 ? "" : "s");
+        before = ", ";
+    }
+    buffer_byte(out, '\n');
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "github/change/decide.h"
 #include "github/change/load.h"
 #include "github/repository/commit.h"
 #include "github/repository/files.h"
@@ -357,27 +358,35 @@ static bool is_duplicate(struct dataset *dataset, const struct change *change, b
     return found != REPOSITORY_FAULT;
 }
 
-/* Appends what is not a duplicate to ledger and index. */
+static bool append_run(struct dataset *dataset, struct pending *item, struct store_error *error)
+{
+    const struct change *change = &item->change;
+    bool duplicate = true;
+    if (!is_duplicate(dataset, change, &duplicate, error))
+        return false;
+    item->result.outcome = duplicate ? CHANGE_DUPLICATE : CHANGE_COMMITTED;
+    if (duplicate)
+        return true;
+    struct index_problem problem;
+    if (!index_append(dataset->index, change->entry, change->entry_size, &problem))
+        return error_set(error, "run %s: %s", change->run_id, problem.message);
+    struct ledger_event event = pending_event(item);
+    item->result.seq = ledger_append(&dataset->ledger, &event, NULL);
+    return true;
+}
+
+/* Appends what is neither a duplicate nor stale to ledger and index. */
 static bool append_batch(struct dataset *dataset, struct pending *batch, size_t *count,
                          struct store_error *error)
 {
     *count = 0;
     for (struct pending *item = batch; item; item = item->next) {
-        const struct change *change = &item->change;
-        bool duplicate = true;
-        if (!is_duplicate(dataset, change, &duplicate, error))
+        bool decision = item->change.kind == CHANGE_DECISION;
+        if (decision)
+            index_save(dataset->index);
+        if (!(decision ? decide_append : append_run)(dataset, item, error))
             return false;
-        if (duplicate) {
-            item->result.outcome = CHANGE_DUPLICATE;
-            continue;
-        }
-        struct index_problem problem;
-        if (!index_append(dataset->index, change->entry, change->entry_size, &problem))
-            return error_set(error, "run %s: %s", change->run_id, problem.message);
-        struct ledger_event event = change_event(change);
-        item->result.seq = ledger_append(&dataset->ledger, &event);
-        item->result.outcome = CHANGE_COMMITTED;
-        ++*count;
+        *count += item->result.outcome == CHANGE_COMMITTED;
     }
     return true;
 }
@@ -397,6 +406,25 @@ static size_t missing_files(struct dataset *dataset, struct repository_file *fil
     return used;
 }
 
+/* The run file of ITEM: it comes, or moves. */
+static size_t files_of(const struct pending *item, struct repository_file *files)
+{
+    const struct change *change = &item->change;
+    const struct move *move = &item->move;
+    if (change->kind == CHANGE_RUN) {
+        files[0] = (struct repository_file){.path = change->path,
+                                            .bytes = change->bytes,
+                                            .size = change->bytes_size,
+                                            .blob = item->stored ? &item->blob : NULL};
+        return 1;
+    }
+    if (!strcmp(move->from, move->to))
+        return 0;
+    files[0] = (struct repository_file){.path = move->from};
+    files[1] = (struct repository_file){.path = move->to, .blob = &move->blob};
+    return 2;
+}
+
 /* The files of the commit: runs, ledger days, index, and what the dataset shall hold. */
 static size_t collect_files(struct dataset *dataset, const struct pending *batch, size_t count,
                             struct arena *arena, struct repository_file **files)
@@ -404,15 +432,12 @@ static size_t collect_files(struct dataset *dataset, const struct pending *batch
     size_t index_count = 0, used = 0;
     const struct index_file *index = index_changed(dataset->index, &index_count);
     size_t room =
-        2 * count + index_count + dataset->file_count; /* at most one ledger day per change */
+        3 * count + index_count + dataset->file_count; /* at most one ledger day per change */
     *files = arena_clear_take(arena, room, sizeof **files);
     used = missing_files(dataset, *files);
     for (const struct pending *item = batch; item; item = item->next)
         if (item->result.outcome == CHANGE_COMMITTED)
-            (*files)[used++] = (struct repository_file){.path = item->change.path,
-                                                        .bytes = item->change.bytes,
-                                                        .size = item->change.bytes_size,
-                                                        .blob = item->stored ? &item->blob : NULL};
+            used += files_of(item, *files + used);
     char path[LEDGER_PATH_MAX];
     const char *bytes;
     size_t size;
@@ -423,6 +448,19 @@ static size_t collect_files(struct dataset *dataset, const struct pending *batch
         (*files)[used++] = (struct repository_file){
             .path = index[i].path, .bytes = index[i].bytes, .size = index[i].size};
     return used;
+}
+
+static void tell_change(const struct store_listener *listener, struct pending *item)
+{
+    const struct change *change = &item->change;
+    struct move *move = &item->move;
+    if (change->kind == CHANGE_RUN) {
+        if (listener->entry)
+            listener->entry(listener->context, change->entry, change->entry_size);
+    } else if (move->edits && listener->replaced) {
+        listener->replaced(listener->context, move->run_id,
+                           move->entry.size ? move->entry.data : NULL, move->entry.size);
+    }
 }
 
 /* The commit exists: makes everything else agree with it. */
@@ -449,10 +487,10 @@ static void settle(struct dataset *dataset, struct pending *batch, const git_oid
         memcpy(item->result.commit, hex, sizeof hex);
         if (dataset->silent)
             continue;
-        struct ledger_event event = change_event(&item->change);
-        catalogue_event(dataset->catalogue, &event, item->result.seq, hex, now);
-        if (listener->entry)
-            listener->entry(listener->context, item->change.entry, item->change.entry_size);
+        struct ledger_event event = pending_event(item);
+        catalogue_event(dataset->catalogue, &event, item->result.seq,
+                        buffer_string(&item->move.line), hex, now);
+        tell_change(listener, item);
     }
     if (listener->settled && !dataset->silent)
         listener->settled(listener->context);

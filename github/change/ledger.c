@@ -175,6 +175,10 @@ static bool read_line(struct ledger *ledger, const char *text, size_t size, ledg
         .flags = typed(root, "flags", JS_ARRAY),
         .nonce_sha256 = typed(root, "nonceSha256", JS_STRING),
         .by = typed(root, "by", JS_STRING),
+        .withdraw_sha256 = typed(root, "withdrawSha256", JS_STRING),
+        .action = typed(root, "action", JS_STRING),
+        .reason = typed(root, "reason", JS_STRING),
+        .revision = typed(root, "revision", JS_NUMBER),
     };
     line.known = is_known(line.event);
     if (line.known && !names_run(&line, problem))
@@ -241,6 +245,7 @@ static void write_line(const struct ledger_event *event, uint64_t seq, const cha
 {
     struct js_writer writer = {.out = out};
     js_write_begin(&writer, '{');
+    write_member(&writer, "action", event->action);
     write_member(&writer, "at", event->at);
     write_member(&writer, "by", event->by);
     write_member(&writer, "digest", event->digest);
@@ -252,15 +257,38 @@ static void write_line(const struct ledger_event *event, uint64_t seq, const cha
     write_member(&writer, "nonceSha256", event->nonce_sha256);
     write_member(&writer, "path", event->path);
     write_member(&writer, "prev", prev);
-    js_write_key(&writer, "rules");
-    js_write_number(&writer, event->rules);
+    write_member(&writer, "reason", event->reason);
+    if (event->revision) {
+        js_write_key(&writer, "revision");
+        js_write_number(&writer, (double)*event->revision);
+    }
+    if (event->rules) {
+        js_write_key(&writer, "rules");
+        js_write_number(&writer, event->rules);
+    }
     write_member(&writer, "runId", event->run_id);
     if (prev) {
         js_write_key(&writer, "seq");
         js_write_number(&writer, (double)seq);
     }
     write_member(&writer, "submittedDigest", event->submitted_digest);
+    write_member(&writer, "withdrawSha256", event->withdraw_sha256);
     js_write_end(&writer, '}');
+}
+
+uint64_t ledger_mark(const char *event, const char *action, const char *by, const char *at)
+{
+    const char *const parts[] = {event, action, by, at};
+    struct buffer text BUFFER_SCOPE = {0};
+    unsigned char digest[SHA256_SIZE];
+    uint64_t mark;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buffer_text(&text, parts[i] ? parts[i] : "");
+        buffer_byte(&text, '\n');
+    }
+    sha256(text.data, text.size, digest);
+    memcpy(&mark, digest, sizeof mark);
+    return mark;
 }
 
 void ledger_print_event(const struct ledger_event *event, struct buffer *out)
@@ -268,7 +296,8 @@ void ledger_print_event(const struct ledger_event *event, struct buffer *out)
     write_line(event, 0, NULL, out);
 }
 
-uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event)
+uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event,
+                       struct buffer *line)
 {
     char day[LEDGER_DAY + 1] = "";
     strncat(day, event->at, LEDGER_DAY);
@@ -280,6 +309,8 @@ uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event)
     size_t start = newest->bytes.size;
     write_line(event, ++ledger->seq, ledger->last, &newest->bytes);
     sha256_hex(newest->bytes.data + start, newest->bytes.size - start, ledger->last);
+    if (line)
+        buffer_add(line, newest->bytes.data + start, newest->bytes.size - start);
     buffer_byte(&newest->bytes, '\n');
     return ledger->seq;
 }

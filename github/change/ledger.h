@@ -21,13 +21,17 @@ enum { LEDGER_DAY = 10, LEDGER_LINE_MAX = 1 << 20, LEDGER_PATH_MAX = 40 };
 struct ledger_event {
     const char *at; /* ISO with ms and Z; also names the day file */
     const char *event, *run_id, *path, *digest, *submitted_digest;
-    int rules;
+    int rules;         /* 0: left out */
     const char *flags; /* JSON array of codes, without white space */
     const char *nonce_sha256, *by;
+    const char *withdraw_sha256; /* of the code that takes the run back; hex */
+    /* Of `decide`, `withdraw`: what is done to the run whose last event was REVISION (0: there was none), and why. */
+    const char *action, *reason;
+    const uint64_t *revision; /* NULL: left out */
 };
 
 /* A line that was read. Values are strings (rules a number, flags an array), NULL when absent or of
- * another type: later versions add events and keys, and what is not known is passed over. When
+ * another type (REVISION is a number): later versions add events and keys, and what is not known is passed over. When
  * KNOWN, the event is one of ours: RUN_ID is then there, and it and PATH, if there, are such as a
  * run has. */
 struct ledger_line {
@@ -35,7 +39,7 @@ struct ledger_line {
     bool known;
     const struct js_document *document;
     const struct js_value *at, *event, *run_id, *path, *digest, *submitted_digest, *rules, *flags,
-        *nonce_sha256, *by;
+        *nonce_sha256, *by, *withdraw_sha256, *action, *reason, *revision;
 };
 typedef void (*ledger_tell)(void *context, const struct ledger_line *line);
 
@@ -71,9 +75,13 @@ bool ledger_path_day(const char *path, char day[LEDGER_DAY + 1]);
 
 /* The event as canonical JSON, without a place in the chain. */
 void ledger_print_event(const struct ledger_event *event, struct buffer *out);
+/* Tells a decision from every other one of its run: the same one applied to another tip has the same
+ * mark, whatever its seq and revision. Values may be NULL. */
+uint64_t ledger_mark(const char *event, const char *action, const char *by, const char *at);
 /* Appends an event and returns its seq. The line goes to the newest day file, unless the event's
- * day is later. */
-uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event);
+ * day is later. LINE, when not NULL, gets the line without its newline. */
+uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event,
+                       struct buffer *line);
 /* The I-th day file that was changed since the last settling, from 0; false after the last. BYTES
  * stay with the ledger and valid until it is changed. */
 bool ledger_changed(const struct ledger *ledger, size_t i, char path[LEDGER_PATH_MAX],

@@ -144,10 +144,10 @@ static bool tell_segments_after(const struct source *source, struct index *index
     return true;
 }
 
-bool load_entries_after(const struct source *source, size_t skip, index_tell tell, void *context,
-                        struct store_error *error)
+bool load_last_entries(const struct source *source, size_t count, index_tell tell, void *context,
+                       struct store_error *error)
 {
-    struct skipping skipping = {skip, tell, context};
+    struct skipping skipping = {0, tell, context};
     struct buffer manifest BUFFER_SCOPE = {0};
     struct index_problem problem;
     enum repository_found found = source_read(source, INDEX_MANIFEST_PATH, &manifest, error);
@@ -155,8 +155,9 @@ bool load_entries_after(const struct source *source, size_t skip, index_tell tel
         return found == REPOSITORY_ABSENT; /* a dataset without runs */
     struct index *index = index_new(0);
     bool fine = index_load_manifest(index, buffer_string(&manifest), manifest.size, &problem);
+    size_t all = index_entries(index);
     if (fine)
-        fine = tell_segments_after(source, index, skip, &skipping, error);
+        fine = tell_segments_after(source, index, count < all ? all - count : 0, &skipping, error);
     else
         error_set(error, "the index cannot be read: %s", problem.message);
     index_free(index);

@@ -17,8 +17,8 @@ struct index_loading {
  * when it cannot be read whole. */
 bool load_index(const struct source *source, const struct index_loading *loading,
                 struct index **index, struct store_error *error);
-/* Tells the entries of SOURCE's index but for the first SKIP. */
-bool load_entries_after(const struct source *source, size_t skip, index_tell tell, void *context,
-                        struct store_error *error);
+/* Tells the last COUNT entries of SOURCE's index. */
+bool load_last_entries(const struct source *source, size_t count, index_tell tell, void *context,
+                       struct store_error *error);
 
 #endif

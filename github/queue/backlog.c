@@ -20,6 +20,8 @@ struct reading {
     struct arena arena;
     struct table entries;
     struct ledger ledger;
+    ledger_tell tell;
+    size_t runs; /* accepted ahead of the landed dataset */
     struct pending **end;
     struct store_error *error;
     bool failed;
@@ -43,26 +45,37 @@ static char *string_of(struct arena *arena, const struct js_value *value)
     return value ? arena_copy(arena, value->text, value->size) : NULL;
 }
 
-/* Of a line that we wrote; others have nothing to be applied again. */
-static void take_line(void *context, const struct ledger_line *line)
+static bool fail(struct reading *reading, const struct ledger_line *line, const char *why)
 {
-    struct reading *reading = context;
+    reading->failed = true;
+    return error_set(reading->error, "the queued run %.*s %s in %s", (int)line->run_id->size,
+                     line->run_id->text, why, reading->landed->repository->path);
+}
+
+static struct pending *add(struct reading *reading, const struct change *change,
+                           const struct ledger_line *line)
+{
+    struct pending *pending = pending_new(change, NULL, NULL);
+    pending->result.seq = line->seq;
+    *reading->end = pending;
+    reading->end = &pending->next;
+    return pending;
+}
+
+static void take_run(struct reading *reading, const struct ledger_line *line)
+{
     struct arena arena ARENA_SCOPE = {0};
     struct buffer flags BUFFER_SCOPE = {0};
     struct repository *repository = reading->landed->repository;
     char key[TABLE_KEY_MAX + 1];
     git_oid blob;
-    if (reading->failed || !line->known || !js_equals(line->event, "accept") || !line->path ||
-        !line->at)
-        return;
     table_run_key(line->run_id->text, line->run_id->size, key);
     const struct entry_record *entry =
         (const struct entry_record *)table_find(&reading->entries, key);
     char *path = string_of(&arena, line->path);
     if (!entry || repository_find(repository, reading->tip, path, &blob, reading->error) !=
                       REPOSITORY_FOUND) {
-        reading->failed = true;
-        error_set(reading->error, "the queued run %s is not whole in %s", key, repository->path);
+        fail(reading, line, "is not whole");
         return;
     }
     if (line->flags)
@@ -80,13 +93,54 @@ static void take_line(void *context, const struct ledger_line *line)
         .flags = line->flags ? buffer_string(&flags) : NULL,
         .nonce_sha256 = string_of(&arena, line->nonce_sha256),
         .by = string_of(&arena, line->by),
+        .withdraw_sha256 = string_of(&arena, line->withdraw_sha256),
     };
-    struct pending *pending = pending_new(&change, NULL, NULL);
+    struct pending *pending = add(reading, &change, line);
     pending->stored = true;
     pending->blob = blob;
-    pending->result.seq = line->seq;
-    *reading->end = pending;
-    reading->end = &pending->next;
+}
+
+static void take_decision(struct reading *reading, const struct ledger_line *line)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    enum decision decision = 0;
+    while (decision < DECISIONS && !js_equals(line->action, decision_name(decision)))
+        decision++;
+    if (decision == DECISIONS) {
+        fail(reading, line, "was decided on in a way that is not known here");
+        return;
+    }
+    struct change change = {
+        .kind = CHANGE_DECISION,
+        .run_id = string_of(&arena, line->run_id),
+        .at = string_of(&arena, line->at),
+        .by = string_of(&arena, line->by),
+        .decision = decision,
+        .own = js_equals(line->event, "withdraw"),
+        .reason = string_of(&arena, line->reason),
+        .revision = line->revision && line->revision->number > 0 && line->revision->number < 9e15
+                        ? (uint64_t)line->revision->number
+                        : 0,
+    };
+    add(reading, &change, line);
+}
+
+/* Of a line that we wrote; others have nothing to be applied again. */
+static void take_line(void *context, const struct ledger_line *line)
+{
+    struct reading *reading = context;
+    if (reading->failed || !line->known || !line->at)
+        return;
+    if (!js_equals(line->event, "accept"))
+        take_decision(reading, line);
+    else if (line->path)
+        take_run(reading, line);
+}
+
+static void count_line(void *context, const struct ledger_line *line)
+{
+    struct reading *reading = context;
+    reading->runs += line->known && js_equals(line->event, "accept");
 }
 
 static bool read_day(void *context, const char *path, const git_oid *blob)
@@ -97,9 +151,20 @@ static bool read_day(void *context, const char *path, const git_oid *blob)
     if (!ledger_path_day(path, day) || strcmp(day, ledger_day(&reading->ledger)) < 0)
         return true;
     return repository_read(reading->landed->repository, blob, &bytes, reading->error) &&
-           ledger_read(&reading->ledger, day, buffer_string(&bytes), bytes.size, take_line, reading,
-                       reading->error) &&
+           ledger_read(&reading->ledger, day, buffer_string(&bytes), bytes.size, reading->tell,
+                       reading, reading->error) &&
            !reading->failed;
+}
+
+static bool read_lines(struct reading *reading, ledger_tell tell)
+{
+    reading->tell = tell;
+    ledger_begin(&reading->ledger);
+    ledger_copy(&reading->ledger, &reading->landed->ledger);
+    bool fine = repository_list(reading->landed->repository, reading->tip, "ledger", read_day,
+                                reading, reading->error);
+    ledger_free(&reading->ledger);
+    return fine;
 }
 
 bool backlog_read(const struct dataset *landed, const git_oid *tip, struct pending **list,
@@ -109,12 +174,10 @@ bool backlog_read(const struct dataset *landed, const git_oid *tip, struct pendi
     struct source source = source_commit(landed->repository, tip);
     *list = NULL;
     table_begin(&reading.entries, sizeof(struct entry_record), NULL);
-    ledger_begin(&reading.ledger);
-    ledger_copy(&reading.ledger, &landed->ledger);
-    bool fine =
-        load_entries_after(&source, index_entries(landed->index), take_entry, &reading, error) &&
-        repository_list(landed->repository, tip, "ledger", read_day, &reading, error);
-    ledger_free(&reading.ledger);
+    /* Their entries are the last ones, wherever a queued withdrawal has made a gap. */
+    bool fine = read_lines(&reading, count_line) &&
+                load_last_entries(&source, reading.runs, take_entry, &reading, error) &&
+                read_lines(&reading, take_line);
     table_free(&reading.entries);
     arena_free(&reading.arena);
     if (fine)
@@ -128,7 +191,7 @@ void backlog_free(struct pending *list)
 {
     while (list) {
         struct pending *next = list->next;
-        free(list);
+        pending_free(list);
         list = next;
     }
 }

@@ -37,7 +37,8 @@ static bool recall(struct mirror *mirror, bool *parked, struct store_error *erro
     struct queued *cursor = mirror->queue.first;
     for (struct pending *item = list; item; item = item->next) {
         const struct change *change = &item->change;
-        *parked |= park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL);
+        *parked |= change->kind == CHANGE_RUN &&
+                   park_find(mirror->park, change->run_id, change->submitted_digest, NULL, NULL);
         if (queue_find(&mirror->queue, &cursor, change->run_id))
             continue;
         queue_add(&mirror->queue, item);
@@ -181,18 +182,43 @@ static enum landed find_landed(struct mirror *mirror, const char *run_id, const 
     return same ? LANDED_SAME : LANDED_OTHER;
 }
 
+/* Whether the landed dataset has that decision, or another one in its place. */
+static enum landed find_decided(struct mirror *mirror, const char *run_id, uint64_t mark,
+                                uint64_t revision, bool own)
+{
+    struct run_state state = {0};
+    uint64_t accepted;
+    if (!catalogue_holds(mirror->catalogue, run_id) ||
+        !catalogue_find(mirror->catalogue, run_id, &state, &accepted))
+        return LANDED_OTHER; /* the run is gone */
+    bool same = state.mark == mark;
+    bool open = own ? state.status != RUN_WITHDRAWN : state.revision == revision;
+    run_state_free(&state);
+    return same ? LANDED_SAME : open ? LANDED_NOT : LANDED_OTHER;
+}
+
+static enum landed find_item(struct mirror *mirror, const struct queued *item)
+{
+    return item->kind == CHANGE_RUN
+               ? find_landed(mirror, item->run_id, item->submitted_digest, item->digest)
+               : find_decided(mirror, item->run_id, item->mark, item->revision, item->own);
+}
+
 /* Ends ITEM as what the landed dataset says of it. False: it says nothing. */
 static bool end_landed(struct mirror *mirror, struct queued *item, bool same_commit)
 {
     struct change_result result = {0};
-    enum landed landed = find_landed(mirror, item->run_id, item->submitted_digest, item->digest);
+    enum landed landed = find_item(mirror, item);
     if (landed == LANDED_NOT)
         return false;
-    result.outcome = landed == LANDED_SAME ? CHANGE_COMMITTED : CHANGE_DUPLICATE;
+    result.outcome = landed == LANDED_SAME          ? CHANGE_COMMITTED
+                     : item->kind == CHANGE_DECISION ? CHANGE_STALE
+                                                     : CHANGE_DUPLICATE;
     /* Else it was applied again, by somebody else or by us, in another commit. */
     if (landed == LANDED_SAME && same_commit && *item->commit) {
         memcpy(result.commit, item->commit, sizeof result.commit);
-        catalogue_learn(mirror->catalogue, item->run_id, item->commit, NULL);
+        if (item->kind == CHANGE_RUN)
+            catalogue_learn(mirror->catalogue, item->run_id, item->commit, NULL);
     }
     queue_end(&mirror->queue, item, mirror->catalogue, &result);
     return true;
@@ -214,6 +240,16 @@ static bool keep_aside(struct mirror *mirror, const struct pending *item, enum r
     return park_keep(mirror->park, mirror->repository, &mirror->head.author, item, status, error);
 }
 
+/* Whether a decision is to be applied again; the queue says whether the host has declined it. */
+static bool stays(struct mirror *mirror, const struct change *change)
+{
+    struct queued *cursor = mirror->queue.first;
+    const struct queued *item = queue_find(&mirror->queue, &cursor, change->run_id);
+    return !(item && item->condemned) &&
+           find_decided(mirror, change->run_id, change_mark(change), change->revision,
+                        change->own) == LANDED_NOT;
+}
+
 static bool is_declined(struct mirror *mirror, const struct change *change)
 {
     struct run_state state;
@@ -223,6 +259,15 @@ static bool is_declined(struct mirror *mirror, const struct change *change)
     return state.status == RUN_DECLINED;
 }
 
+/* Takes the first item out of *AT. */
+static void drop(struct pending **at)
+{
+    struct pending *item = *at;
+    *at = item->next;
+    item->next = NULL;
+    backlog_free(item);
+}
+
 /* Takes out of LIST what is not to be applied again: what the remote has, what is parked, and what
  * now has to be parked because another run got its id. */
 static bool sift(struct mirror *mirror, struct pending **list, struct store_error *error)
@@ -230,6 +275,13 @@ static bool sift(struct mirror *mirror, struct pending **list, struct store_erro
     for (struct pending **at = list; *at;) {
         struct pending *item = *at;
         const struct change *change = &item->change;
+        if (change->kind == CHANGE_DECISION) {
+            if (stays(mirror, change))
+                at = &item->next;
+            else
+                drop(at);
+            continue;
+        }
         enum landed landed =
             find_landed(mirror, change->run_id, change->submitted_digest, change->digest);
         bool conflict =
@@ -242,9 +294,7 @@ static bool sift(struct mirror *mirror, struct pending **list, struct store_erro
             at = &item->next;
             continue;
         }
-        *at = item->next;
-        item->next = NULL;
-        backlog_free(item);
+        drop(at);
     }
     return true;
 }
@@ -307,35 +357,38 @@ static void note_places(struct mirror *mirror, const struct pending *list)
     }
 }
 
-/* Takes those out of LIST at whose path a replay found a file that nobody told of: they cannot stay
- * queued. */
+/* Takes those out of LIST at whose path a replay found a file that nobody told of, and decisions that
+ * it could not apply: they cannot stay queued. */
 static bool park_duplicates(struct mirror *mirror, struct pending **list, bool *any,
                             struct store_error *error)
 {
     *any = false;
     for (struct pending **at = list; *at;) {
         struct pending *item = *at;
-        if (item->result.outcome != CHANGE_DUPLICATE) {
+        bool stale = item->result.outcome == CHANGE_STALE;
+        if (item->result.outcome != CHANGE_DUPLICATE && !stale) {
             at = &item->next;
             continue;
         }
         *any = true;
-        if (!keep_aside(mirror, item, RUN_CONFLICT, error))
+        if (!stale && !keep_aside(mirror, item, RUN_CONFLICT, error))
             return false;
-        *at = item->next;
-        item->next = NULL;
-        backlog_free(item);
+        drop(at);
     }
     return true;
 }
 
-/* Ends what is parked, and therefore no longer on the branch. */
+/* Ends what is parked, or was dropped, and therefore no longer on the branch. */
 static void end_parked(struct mirror *mirror)
 {
     for (struct queued *item = mirror->queue.first; item;) {
         struct queued *next = item->next;
         struct run_state state = {0};
-        if (!item->placed &&
+        if (!item->placed && item->kind == CHANGE_DECISION) {
+            struct change_result result = {.outcome =
+                                               item->condemned ? CHANGE_DECLINED : CHANGE_STALE};
+            queue_end(&mirror->queue, item, mirror->catalogue, &result);
+        } else if (!item->placed &&
             park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
             struct change_result result = {
                 .outcome = state.status == RUN_DECLINED ? CHANGE_DECLINED : CHANGE_DUPLICATE};
@@ -484,13 +537,10 @@ bool mirror_aim(struct mirror *mirror, struct aim aim, git_oid *commit, struct s
     for (struct pending **at = &list; *at;) {
         struct pending *item = *at;
         const struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
-        if (queued && queued->chosen) {
+        if (queued && queued->chosen)
             at = &item->next;
-            continue;
-        }
-        *at = item->next;
-        item->next = NULL;
-        backlog_free(item);
+        else
+            drop(at);
     }
     bool fine = start_on_landed(mirror, &next, error) && replay(&next, list, error);
     if (fine && aim.kind == AIM_EMPTY)
@@ -514,7 +564,7 @@ bool mirror_park(struct mirror *mirror, struct store_error *error)
     struct queued *cursor = mirror->queue.first;
     for (struct pending *item = list; fine && item; item = item->next) {
         const struct queued *queued = queue_find(&mirror->queue, &cursor, item->change.run_id);
-        if (queued && queued->condemned)
+        if (queued && queued->condemned && item->change.kind == CHANGE_RUN)
             fine = keep_aside(mirror, item, RUN_DECLINED, error);
     }
     backlog_free(list);

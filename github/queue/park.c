@@ -181,7 +181,7 @@ bool park_keep(struct park *park, struct repository *repository,
     struct arena arena ARENA_SCOPE = {0};
     struct buffer event BUFFER_SCOPE = {0};
     const struct change *change = &pending->change;
-    struct ledger_event line = change_event(change);
+    struct ledger_event line = pending_event(pending);
     ledger_print_event(&line, &event);
     struct repository_file files[] = {
         {.path = change->path, .blob = &pending->blob},

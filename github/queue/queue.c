@@ -26,6 +26,16 @@ struct queued *queue_add(struct queue *queue, const struct pending *pending)
              change->submitted_digest ? change->submitted_digest : "");
     snprintf(item->digest, sizeof item->digest, "%s", change->digest ? change->digest : "");
     memcpy(item->commit, pending->result.commit, sizeof item->commit);
+    item->kind = change->kind;
+    if (item->kind == CHANGE_DECISION) {
+        struct buffer line = {0};
+        struct ledger_event event = pending_event(pending);
+        ledger_print_event(&event, &line);
+        item->line = buffer_take(&line, NULL);
+        item->mark = change_mark(change);
+        item->revision = change->revision;
+        item->own = change->own;
+    }
     *queue->last = item;
     queue->last = &item->next;
     queue->count++;
@@ -163,10 +173,14 @@ void queue_end(struct queue *queue, struct queued *item, struct catalogue *catal
     told.seq = item->seq;
     memcpy(told.submitted_digest, item->submitted_digest, sizeof told.submitted_digest);
     take_out(queue, item);
+    if (item->kind == CHANGE_DECISION &&
+        (told.outcome == CHANGE_STALE || told.outcome == CHANGE_DECLINED))
+        catalogue_drop_decision(catalogue, item->run_id, item->line);
     struct waiters *waiters = catalogue_end_claim(catalogue, item->run_id, true);
     if (item->done)
         item->done(item->context, &told);
     waiters_tell(waiters, &told);
+    free(item->line);
     free(item);
 }
 

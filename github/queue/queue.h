@@ -13,6 +13,10 @@ struct queued {
     char digest[SHA256_HEX + 1]; /* of the published file */
     char commit[COMMIT_HEX + 1]; /* of the branch here */
     uint64_t seq;                /* of its ledger line there */
+    enum change_kind kind;
+    uint64_t mark, revision; /* of a decision */
+    bool own;                /* a decision that holds whatever the revision */
+    char *line;              /* of a decision, for when it comes to nothing; owned */
     bool suspect, doubted, condemned, chosen;
     bool placed;          /* on the branch, when that was last built again */
     bool gave_up_waiting; /* whoever waits knows that the remote is away */

@@ -241,7 +241,7 @@ static void tell_joined(struct sync *sync, const struct queued *item)
     waiters_tell(catalogue_durable(sync->mirror.catalogue, item->run_id), &result);
 }
 
-/* Takes what was committed over into the queue; what is left of BATCH are duplicates. */
+/* Takes what was committed over into the queue; what is left of BATCH are duplicates and stale decisions. */
 static struct pending *take_committed(struct sync *sync, struct pending *batch)
 {
     struct pending *duplicates = NULL;
@@ -249,7 +249,7 @@ static struct pending *take_committed(struct sync *sync, struct pending *batch)
         struct pending *next = batch->next;
         if (batch->result.outcome == CHANGE_COMMITTED) {
             queue_add(&sync->mirror.queue, batch);
-            free(batch);
+            pending_free(batch);
         } else {
             batch->next = duplicates;
             duplicates = batch;

@@ -20,13 +20,13 @@
 enum { PLAIN_MOST = 64 << 20, VIEWS_MOST = 64 << 20 };
 
 /* What the writer has told and the board does not hold yet. */
-enum news_kind { NEWS_RESET, NEWS_ENTRY, NEWS_SETTLED };
+enum news_kind { NEWS_RESET, NEWS_ENTRY, NEWS_REPLACED, NEWS_REMOVED, NEWS_SETTLED };
 struct news {
     struct news *next;
     enum news_kind kind;
     uint64_t version; /* NEWS_SETTLED */
     int64_t at_ms;
-    size_t size; /* NEWS_ENTRY */
+    size_t size; /* of ENTRY: an entry, or the id of the run that was removed */
     char entry[];
 };
 
@@ -108,6 +108,7 @@ void boardview_free(struct boardview *view)
 /* BOARD_MUTEX is held. */
 static void apply(struct boardview *view, const struct news *news)
 {
+    struct board *board = (view->rebuilt ? view->rebuilt : view->board)->board;
     switch (news->kind) {
     case NEWS_RESET:
         shared_drop(view->rebuilt);
@@ -115,8 +116,13 @@ static void apply(struct boardview *view, const struct news *news)
         return;
     case NEWS_ENTRY:
         /* What is no entry is left out of the board; the index keeps it. */
-        (void)board_add((view->rebuilt ? view->rebuilt : view->board)->board, news->entry,
-                        news->size);
+        (void)board_add(board, news->entry, news->size);
+        return;
+    case NEWS_REPLACED:
+        (void)board_replace(board, news->entry, news->size);
+        return;
+    case NEWS_REMOVED:
+        (void)board_remove(board, news->entry);
         return;
     case NEWS_SETTLED:
         if (view->rebuilt) {
@@ -172,6 +178,14 @@ static void told_entry(void *context, const char *entry, size_t size)
     tell(context, (struct news){.kind = NEWS_ENTRY, .size = size}, entry);
 }
 
+static void told_replaced(void *context, const char *run_id, const char *entry, size_t size)
+{
+    if (entry)
+        tell(context, (struct news){.kind = NEWS_REPLACED, .size = size}, entry);
+    else
+        tell(context, (struct news){.kind = NEWS_REMOVED, .size = strlen(run_id) + 1}, run_id);
+}
+
 static void told_settled(void *context)
 {
     struct boardview *view = context;
@@ -184,7 +198,8 @@ static void told_settled(void *context)
 struct store_listener boardview_listener(struct boardview *view)
 {
     return (struct store_listener){
-        .context = view, .reset = told_reset, .entry = told_entry, .settled = told_settled};
+        .context = view, .reset = told_reset, .entry = told_entry, .replaced = told_replaced,
+        .settled = told_settled};
 }
 
 static void key_part(struct buffer *key, char name, const char *value)

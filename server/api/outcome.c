@@ -156,6 +156,7 @@ void outcome_answer(const struct request *request, struct answer *answer)
     case CHANGE_DUPLICATE:
         answer_overtaken(request, answer);
         return;
+    case CHANGE_STALE: /* never of a run */
     case CHANGE_FAILED:
     case CHANGE_QUEUE_FULL:
         answer_error_retry(answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_DOWN_S);

@@ -143,6 +143,50 @@ START_TEST(board__forgets_what_is_removed)
 }
 END_TEST
 
+START_TEST(board__is_after_a_release_as_if_the_run_had_never_been_flagged)
+{
+    static const char flagged[] =
+        "{\"runId\":\"run-1\",\"protocol\":\"localmode-bench/5\",\"flagged\":true,\"cells\":[]}";
+    struct board *other = board_new(shown), *mine = board;
+    BUFFER_SCOPE struct buffer wanted = {0};
+    static const char *const ids[] = {"run-0", "run-1", "run-2"};
+    for (int pass = 0; pass < 2; pass++) {
+        board = pass ? other : mine;
+        for (int i = 0; i < 3; i++) {
+            if (i == 1 && !pass)
+                add(flagged);
+            else
+                add_run(ids[i], "2026-01-01T00:00:00Z", ids[i], "l/x", 10 + i, i == 1);
+        }
+    }
+    board_remove(mine, "run-0"); /* the released run is then the first of its row */
+    board_remove(other, "run-0");
+    BUFFER_SCOPE struct buffer released = {0};
+    board = mine;
+    buffer_format(&released,
+                  "{\"runId\":\"run-1\",\"createdAt\":\"2026-01-01T00:00:00Z\","
+                  "\"protocol\":\"localmode-bench/5\",\"deviceClass\":\"l/x\",\"deviceSubclass\":"
+                  "\"l/x\",\"browser\":\"run-1\",\"flagged\":false,\"cells\":[{\"cellId\":\"c\","
+                  "\"runtimeId\":\"webllm\",\"benchModelId\":\"m\",\"modelName\":\"M of run-1\","
+                  "\"workloadId\":\"w\",\"resolvedBackend\":\"webgpu\",\"decodeCharsPerSec\":11,"
+                  "\"loadMs\":22,\"loadCached\":true,\"streamIncremental\":true,"
+                  "\"highVariance\":false}]}");
+    ck_assert(board_replace(mine, buffer_string(&released), released.size));
+    for (int i = 0; i < 2; i++) { /* and flagged again, and released again */
+        ck_assert(board_replace(mine, flagged, sizeof flagged - 1));
+        ck_assert(board_replace(mine, buffer_string(&released), released.size));
+    }
+    wanted.size = 0;
+    board_write_snapshot(other, NULL, NULL, "t", &wanted);
+    out.size = 0;
+    board_write_snapshot(mine, NULL, NULL, "t", &out);
+    ck_assert_str_eq(buffer_string(&out), buffer_string(&wanted));
+    ck_assert(!board_replace(mine, "{\"runId\":\"run-9\"}", 17));
+    ck_assert(!board_replace(mine, "{", 1));
+    board_free(other);
+}
+END_TEST
+
 START_TEST(board__counts_but_hides_flagged_and_foreign_entries)
 {
     add_run("run-1", "2026-01-01T00:00:00Z", "Firefox", "linux/x", 10, true);
@@ -250,6 +294,7 @@ Suite *test_suite(void)
     tcase_add_test(tests, board__groups_and_takes_medians);
     tcase_add_test(tests, board__is_the_same_however_entries_arrive);
     tcase_add_test(tests, board__forgets_what_is_removed);
+    tcase_add_test(tests, board__is_after_a_release_as_if_the_run_had_never_been_flagged);
     tcase_add_test(tests, board__counts_but_hides_flagged_and_foreign_entries);
     tcase_add_test(tests, board__refuses_what_is_no_entry);
     tcase_add_test(tests, board__lists_the_newest_25_without_cells);

@@ -45,7 +45,7 @@ static void accept(const char *run_id, const char *nonce, double at, uint64_t se
                                  .rules = 2,
                                  .flags = "[]",
                                  .nonce_sha256 = nonce};
-    catalogue_event(catalogue, &event, seq, "0123", at);
+    catalogue_event(catalogue, &event, seq, "", "0123", at);
     ck_assert_ptr_null(catalogue_end_claim(catalogue, run_id, true));
 }
 

@@ -6,7 +6,7 @@
 #include "tests/support/suite.h"
 #include "validator/sha256.h"
 
-enum { NO_LIMIT = 1 << 30, FILES = 8 };
+enum { NO_LIMIT = 1 << 30, FILES = 32 };
 
 /* What a dataset would hold: the files that an index gave. */
 static struct stored {
@@ -445,6 +445,135 @@ START_TEST(index__does_not_go_on_from_another_one)
 }
 END_TEST
 
+/* What an index should hold: runs in order, each with a size, flagged or not, there or withdrawn. */
+enum { MODEL_RUNS = 60, MODEL_STEPS = 60 };
+static struct modelled {
+    bool there, flagged;
+    size_t size;
+} model[MODEL_RUNS];
+static size_t model_count, model_told;
+
+static void entry_of(size_t run, const struct modelled *about, struct buffer *entry)
+{
+    buffer_format(entry, "{\"runId\":\"run-%zu\",\"flagged\":%s,\"note\":\"{\\\"runId\\\":]\\\\\",\"x\":[{}",
+                  run, about->flagged ? "true" : "false");
+    buffer_text(entry, "],\"fill\":\"");
+    while (entry->size + 2 < about->size)
+        buffer_byte(entry, 'x');
+    buffer_text(entry, "\"}");
+}
+
+static void compare_with_model(void *context, const struct index_entry *entry)
+{
+    struct buffer wanted BUFFER_SCOPE = {0};
+    (void)context;
+    while (model_told < model_count && !model[model_told].there)
+        model_told++;
+    ck_assert_uint_lt(model_told, model_count);
+    entry_of(model_told, &model[model_told], &wanted);
+    ck_assert_mem_eq(entry->json, wanted.data, wanted.size < entry->size ? wanted.size : entry->size);
+    ck_assert_uint_eq(entry->size, wanted.size);
+    model_told++;
+}
+
+/* As the owner of an index does: looks through the segments, the bytes of the closed ones at hand. */
+static bool edit_run(size_t run, const struct modelled *after)
+{
+    struct buffer entry BUFFER_SCOPE = {0};
+    char id[24];
+    enum index_edit edit = INDEX_MISSING;
+    snprintf(id, sizeof id, "run-%zu", run);
+    if (after)
+        entry_of(run, after, &entry);
+    index_save(subject);
+    for (size_t i = index_segments(subject); edit == INDEX_MISSING && i > 0; i--) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i - 1, path);
+        const struct buffer *file = index_holds_segment(subject, i - 1) ? NULL : file_of(path);
+        edit = index_edit_segment(subject, i - 1, file ? file->data : NULL, file ? file->size : 0, id,
+                                  after ? entry.data : NULL, entry.size, &problem);
+    }
+    if (edit != INDEX_EDITED)
+        return false;
+    const struct buffer *summary = index_holds_summary(subject) ? NULL : file_of(INDEX_SUMMARY_PATH);
+    ck_assert_int_ne(index_edit_summary(subject, summary ? summary->data : NULL,
+                                        summary ? summary->size : 0, id, after ? entry.data : NULL,
+                                        entry.size, &problem),
+                     INDEX_BROKEN);
+    return true;
+}
+
+static unsigned draw(unsigned *state, unsigned below)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (*state >> 8) % below;
+}
+
+static void check_model(size_t limit)
+{
+    size_t there = 0, flagged = 0;
+    for (size_t i = 0; i < model_count; i++) {
+        there += model[i].there;
+        flagged += model[i].there && model[i].flagged;
+    }
+    model_told = 0;
+    ck_assert_msg(load(limit, compare_with_model, NULL), "%s", problem.message);
+    while (model_told < model_count && !model[model_told].there)
+        model_told++;
+    ck_assert_uint_eq(model_told, model_count);
+    ck_assert_uint_eq(index_entries(subject), there);
+    ck_assert_uint_eq(index_flagged(subject), flagged);
+}
+
+static const size_t summary_limits[] = {NO_LIMIT, 1500000, 0};
+
+START_TEST(index__edits_runs_in_place_as_a_model_says)
+{
+    unsigned state = (unsigned)_i * 7 + 1;
+    size_t limit = summary_limits[(size_t)_i % (sizeof summary_limits / sizeof *summary_limits)];
+    index_free(subject);
+    subject = index_new(limit);
+    model_count = 0;
+    for (int step = 0; step < MODEL_STEPS; step++) {
+        struct modelled before[MODEL_RUNS];
+        size_t count_before = model_count;
+        memcpy(before, model, sizeof model);
+        for (unsigned batch = 1 + draw(&state, 4); batch; batch--) {
+            struct buffer entry BUFFER_SCOPE = {0};
+            if (model_count < MODEL_RUNS && draw(&state, 2)) {
+                struct modelled *fresh = &model[model_count];
+                *fresh = (struct modelled){true, draw(&state, 2), 100 + draw(&state, 400000)};
+                entry_of(model_count++, fresh, &entry);
+                ck_assert(index_append(subject, entry.data, entry.size, &problem));
+                continue;
+            }
+            if (!model_count)
+                continue;
+            unsigned run = draw(&state, (unsigned)model_count);
+            bool withdraws = draw(&state, 4) == 0;
+            struct modelled after = {!withdraws, draw(&state, 2), 100 + draw(&state, 400000)};
+            ck_assert_int_eq(edit_run(run, withdraws ? NULL : &after), model[run].there);
+            if (model[run].there)
+                model[run] = after;
+        }
+        if (draw(&state, 3)) {
+            store_changes();
+        } else {
+            size_t count;
+            index_undo(subject);
+            memcpy(model, before, sizeof model);
+            model_count = count_before;
+            if (model_count)
+                ck_assert_ptr_null(index_changed(subject, &count));
+        }
+        if (file_of(INDEX_MANIFEST_PATH) && draw(&state, 3) == 0)
+            check_model(limit);
+    }
+    store_changes();
+    check_model(limit);
+}
+END_TEST
+
 Suite *test_suite(void)
 {
     const TTest *const tests[] = {
@@ -465,6 +594,8 @@ Suite *test_suite(void)
     tcase_add_checked_fixture(loops, begin, end);
     tcase_add_loop_test(loops, index__goes_on_from_a_known_one_as_from_the_whole, 0,
                         sizeof growths / sizeof *growths);
+    tcase_add_loop_test(loops, index__edits_runs_in_place_as_a_model_says, 0, 12);
+    tcase_set_timeout(loops, 120);
     suite_add_tcase(suite, loops);
     return suite;
 }

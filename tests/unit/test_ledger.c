@@ -30,7 +30,7 @@ static uint64_t append(const char *at, const char *run_id)
                                  .rules = 2,
                                  .flags = "[\"a\",\"b\"]",
                                  .nonce_sha256 = "n"};
-    return ledger_append(&ledger, &event);
+    return ledger_append(&ledger, &event, NULL);
 }
 
 static void assert_changed(size_t i, const char *path, size_t lines)
@@ -94,7 +94,7 @@ START_TEST(ledger__escapes_who_did_it)
                                  .run_id = "run-1",
                                  .path = "runs/2026/03/x.json",
                                  .by = "a \"name\"\n"};
-    ledger_append(&ledger, &event);
+    ledger_append(&ledger, &event, NULL);
     char path[LEDGER_PATH_MAX];
     const char *bytes;
     size_t size;

@@ -1,0 +1,169 @@
+#include "github/change/decide.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "github/repository/source.h"
+#include "github/repository/tree.h"
+#include "validator/arena.h"
+
+void decide_path(const char *path, const char *folder, char out[RUN_PATH_MAX + 1])
+{
+    const char *rest = strchr(path, '/');
+    snprintf(out, RUN_PATH_MAX + 1, "%s%s", folder, rest ? rest : "/");
+}
+
+/* OLD with the values that a release changes, in their places. */
+static bool release_entry(const struct buffer *old, const char *path, struct buffer *out)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct js_document document;
+    struct js_error problem;
+    if (!js_read(&arena, old->data, old->size, &document, &problem) ||
+        document.root.type != JS_OBJECT)
+        return false;
+    struct js_writer writer = {.out = out};
+    js_write_begin(&writer, '{');
+    for (uint32_t i = 0; i < document.root.size; i++) {
+        const struct js_member *member = &document.root.members[i];
+        js_write_value(&writer, &member->key);
+        buffer_byte(out, ':');
+        if (js_equals(&member->key, "flagged"))
+            buffer_text(out, "false");
+        else if (js_equals(&member->key, "path"))
+            js_write_text(&(struct js_writer){.out = out}, path);
+        else
+            js_print(&document, &member->value, out);
+    }
+    js_write_end(&writer, '}');
+    return true;
+}
+
+/* The present file at PATH, unless the index holds what it is of. */
+static bool read_file(struct dataset *dataset, bool held, const char *path, struct buffer *bytes,
+                      struct store_error *error)
+{
+    struct source source = source_commit(dataset->repository, &dataset->tip);
+    bytes->size = 0;
+    return held || source_read(&source, path, bytes, error) != REPOSITORY_FAULT;
+}
+
+/* Looks for the run's entry, in the newest segments first: *SEGMENT is one past the last when there is
+ * none. BYTES is that segment's file, if it is needed. */
+static bool find_entry(struct dataset *dataset, const char *run_id, size_t *segment,
+                       struct buffer *bytes, struct buffer *old, struct store_error *error)
+{
+    size_t count = index_segments(dataset->index);
+    for (size_t i = count; i > 0; i--) {
+        char path[INDEX_PATH_MAX];
+        index_segment_path(i - 1, path);
+        if (!read_file(dataset, index_holds_segment(dataset->index, i - 1), path, bytes, error))
+            return false;
+        *segment = i - 1;
+        if (index_look(dataset->index, i - 1, bytes->data, bytes->size, run_id, old))
+            return true;
+    }
+    *segment = count;
+    return true;
+}
+
+static bool edit_index(struct dataset *dataset, const struct move *move, size_t segment,
+                       const struct buffer *bytes, struct store_error *error)
+{
+    struct buffer summary BUFFER_SCOPE = {0};
+    struct index_problem problem = {""};
+    const char *entry = move->entry.size ? move->entry.data : NULL;
+    bool fine =
+        index_edit_segment(dataset->index, segment, bytes->data, bytes->size, move->run_id, entry,
+                           move->entry.size, &problem) == INDEX_EDITED &&
+        read_file(dataset, index_holds_summary(dataset->index), INDEX_SUMMARY_PATH, &summary,
+                  error) &&
+        index_edit_summary(dataset->index, summary.size ? summary.data : NULL, summary.size,
+                           move->run_id, entry, move->entry.size, &problem) != INDEX_BROKEN;
+    if (!fine && *problem.message)
+        error_set(error, "the index cannot be read: %s", problem.message);
+    return fine;
+}
+
+static void overtake(struct pending *item, const char *why)
+{
+    item->result.outcome = CHANGE_STALE;
+    error_set(&item->result.error, "%s", why);
+}
+
+/* Whether the file can go where the decision says; false with an outcome when it cannot. */
+static bool plan_move(struct dataset *dataset, struct pending *item, struct store_error *error,
+                      bool *fine)
+{
+    static const char *const folders[DECISIONS] = {
+        [DECISION_RELEASE] = "runs", [DECISION_KEEP] = NULL, [DECISION_WITHDRAW] = "withdrawn"};
+    struct move *move = &item->move;
+    git_oid other;
+    const char *folder = folders[item->change.decision];
+    *fine = true;
+    if (folder)
+        decide_path(move->from, folder, move->to);
+    else
+        memcpy(move->to, move->from, sizeof move->to);
+    enum repository_found found =
+        tree_find(dataset->repository, &dataset->root, move->from, &move->blob, error);
+    enum repository_found there = REPOSITORY_ABSENT;
+    if (folder)
+        there = tree_find(dataset->repository, &dataset->root, move->to, &other, error);
+    *fine = found != REPOSITORY_FAULT && there != REPOSITORY_FAULT;
+    if (*fine && found == REPOSITORY_ABSENT)
+        overtake(item, "its file is not where it was");
+    else if (*fine && there == REPOSITORY_FOUND)
+        overtake(item, "another file lies where it should go");
+    return *fine && item->result.outcome != CHANGE_STALE;
+}
+
+/* The run as the dataset has it; false when the decision does not hold any more. */
+static bool look_up(struct dataset *dataset, struct pending *item)
+{
+    struct run_state state = {0};
+    uint64_t accepted;
+    struct move *move = &item->move;
+    buffer_free(&move->entry);
+    buffer_free(&move->line);
+    *move = (struct move){0};
+    item->result = (struct change_result){.outcome = CHANGE_COMMITTED};
+    bool holds = catalogue_holds(dataset->catalogue, item->change.run_id) &&
+                 catalogue_find(dataset->catalogue, item->change.run_id, &state, &accepted);
+    bool fits = holds && decision_fits(item->change.decision, state.status) &&
+                (item->change.own || state.revision == item->change.revision);
+    if (holds) {
+        memcpy(move->run_id, state.run_id, sizeof move->run_id);
+        memcpy(move->from, state.path, sizeof move->from);
+        move->revision = state.revision;
+        run_state_free(&state);
+    }
+    if (!fits)
+        overtake(item, "something else was decided meanwhile");
+    return fits;
+}
+
+bool decide_append(struct dataset *dataset, struct pending *item, struct store_error *error)
+{
+    struct buffer bytes BUFFER_SCOPE = {0}, old BUFFER_SCOPE = {0};
+    struct move *move = &item->move;
+    bool fine = true;
+    size_t segment = 0;
+    if (!look_up(dataset, item) || !plan_move(dataset, item, error, &fine))
+        return fine;
+    if (strcmp(move->from, move->to) != 0) {
+        if (!find_entry(dataset, move->run_id, &segment, &bytes, &old, error))
+            return false;
+        move->edits = old.size > 0;
+        if (item->change.decision == DECISION_RELEASE &&
+            (!move->edits || !release_entry(&old, move->to, &move->entry))) {
+            overtake(item, "the index does not list it: run `benchledger index`");
+            return true;
+        }
+        if (move->edits && !edit_index(dataset, move, segment, &bytes, error))
+            return false;
+    }
+    struct ledger_event event = pending_event(item);
+    item->result.seq = ledger_append(&dataset->ledger, &event, &move->line);
+    return true;
+}
