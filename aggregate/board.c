@@ -202,7 +202,8 @@ static struct entry *read_text(struct board *board, const char *text, size_t siz
 
 static void put_entry(struct board *board, struct entry *entry, uint64_t place)
 {
-    struct name *name = find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
+    struct name *name =
+        find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
     entry->place = place;
     name->run = entry;
     board->all++;
@@ -250,7 +251,8 @@ bool board_replace(struct board *board, const char *text, size_t size)
     if (!entry || !entry->id->run)
         return false;
     uint64_t place = entry->id->run->place;
-    struct name *name = find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
+    struct name *name =
+        find_name(board, entry->id->text.text, entry->id->text.size, entry->id->hash);
     take_out(board, name);
     put_entry(board, entry, place);
     return true;

@@ -29,7 +29,7 @@ struct entry {
     uint32_t head_size, cell_count;
     struct cell *cells;
     uint64_t place; /* in the order of acceptance */
-    bool shown; /* unflagged and of a shown protocol; the rest is only counted */
+    bool shown;     /* unflagged and of a shown protocol; the rest is only counted */
 };
 
 /* Values in ascending order, but for a tail that was appended since they were sorted. */

@@ -184,8 +184,8 @@ bool index_load_manifest(struct index *index, const char *bytes, size_t size,
     struct js_document document;
     struct js_error error;
     if (!js_read(&arena, bytes, size, &document, &error))
-        return index_fail(problem, INDEX_MANIFEST_PATH " is not JSON: %s at byte %zu", error.message,
-                    error.offset);
+        return index_fail(problem, INDEX_MANIFEST_PATH " is not JSON: %s at byte %zu",
+                          error.message, error.offset);
     const struct js_value *root = &document.root, *segments = js_get(root, "segments"),
                           *complete = js_get(root, "summaryComplete");
     size_t version = 0;
@@ -235,7 +235,8 @@ bool index_load_segment(struct index *index, size_t i, const char *bytes, size_t
         (size <= begin + 1 || bytes[begin] != ',' || memcmp(bytes, index->continued->data, begin)))
         return index_fail(problem, "%s no longer begins with the entries that it had", path);
     if (!tell_array(bytes, size, skip, tell, context, &count, &index->loaded_flagged) ||
-        count != segment->entries || (continued && count <= skip) || bytes[0] != '[' || bytes[size - 1] != ']')
+        count != segment->entries || (continued && count <= skip) || bytes[0] != '[' ||
+        bytes[size - 1] != ']')
         return index_fail(problem, "%s is not an array of %zu entries", path, segment->entries);
     index->loaded_entries += count - skip;
     if (i + 1 == index->segment_count)
@@ -336,7 +337,8 @@ bool index_load_end(struct index *index, const char *summary, size_t size,
     index->continued = NULL;
     if (index->loaded_entries != index->entries || index->loaded_flagged != index->flagged ||
         (index->summary_complete && index->summary_entries != index->entries))
-        return index_fail(problem, INDEX_MANIFEST_PATH " counts other entries than its segments hold");
+        return index_fail(problem,
+                          INDEX_MANIFEST_PATH " counts other entries than its segments hold");
     if (index_wants_summary(index)) {
         /* A present reader, or an older writer, may know only the summary: one that holds something
          * else than the segments is not ours to overwrite. */

@@ -115,8 +115,7 @@ bool index_holds_segment(const struct index *index, size_t i)
 /* What lies in the dataset as BYTES, without its final bracket. */
 static struct buffer *take_in(struct index *index, size_t i, const char *bytes, size_t size)
 {
-    index->edited =
-        memory_grow(index->edited, (index->edited_count + 1) * sizeof *index->edited);
+    index->edited = memory_grow(index->edited, (index->edited_count + 1) * sizeof *index->edited);
     struct edited_segment *segment = &index->edited[index->edited_count++];
     *segment = (struct edited_segment){.number = i};
     if (size > 2)

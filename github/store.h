@@ -123,7 +123,7 @@ struct run_state {
     char at[32];
     uint64_t revision; /* seq of the last ledger event; 0 without one */
     int rules;
-    char *flags; /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
+    char *flags;       /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
                     store_commit */
     uint64_t accepted; /* seq of the line that accepted it; 0 without one */
     bool with_nonce;   /* that line has a nonce: a client sent it */
@@ -145,10 +145,10 @@ void run_state_free(struct run_state *state);
 
 /* The quarantined runs, those that were accepted last first. */
 struct store_quarantine {
-    uint64_t before;    /* only those accepted by a line before this; 0: all */
-    const char *flag;   /* only those with this flag code; NULL: all */
-    int kept;           /* 1: only those that were looked at and kept, -1: only the others, 0: all */
-    size_t most;        /* of STATES */
+    uint64_t before;  /* only those accepted by a line before this; 0: all */
+    const char *flag; /* only those with this flag code; NULL: all */
+    int kept;         /* 1: only those that were looked at and kept, -1: only the others, 0: all */
+    size_t most;      /* of STATES */
 };
 /* Fills STATES, each to be freed, and says how many; *ALL receives how many there are in all, whatever
  * BEFORE and MOST say. Commits and digests that have to be looked up are left out. */
@@ -190,15 +190,15 @@ struct change {
     const char *at; /* acceptance time, ISO with ms and Z */
     const char *digest, *submitted_digest;
     int rules;
-    const char *flags;        /* JSON array of flag codes */
-    const char *nonce_sha256; /* hex, or NULL (import) */
-    const char *by;           /* or NULL */
+    const char *flags;           /* JSON array of flag codes */
+    const char *nonce_sha256;    /* hex, or NULL (import) */
+    const char *by;              /* or NULL */
     const char *withdraw_sha256; /* hex, or NULL */
     bool suspect; /* a remote's host may decline it: it is pushed alone, after all others */
 
     /* Of a decision, which has only RUN_ID, AT, BY and these. */
     enum decision decision;
-    bool own;           /* the submitter's withdrawal: it holds whatever else was decided meanwhile */
+    bool own; /* the submitter's withdrawal: it holds whatever else was decided meanwhile */
     const char *reason; /* one line of ours, or NULL */
     uint64_t revision;  /* of the run, as it was decided on; OWN: unused */
 };

@@ -73,13 +73,12 @@ static bool edit_index(struct dataset *dataset, const struct move *move, size_t 
     struct buffer summary BUFFER_SCOPE = {0};
     struct index_problem problem = {""};
     const char *entry = move->entry.size ? move->entry.data : NULL;
-    bool fine =
-        index_edit_segment(dataset->index, segment, bytes->data, bytes->size, move->run_id, entry,
-                           move->entry.size, &problem) == INDEX_EDITED &&
-        read_file(dataset, index_holds_summary(dataset->index), INDEX_SUMMARY_PATH, &summary,
-                  error) &&
-        index_edit_summary(dataset->index, summary.size ? summary.data : NULL, summary.size,
-                           move->run_id, entry, move->entry.size, &problem) != INDEX_BROKEN;
+    bool fine = index_edit_segment(dataset->index, segment, bytes->data, bytes->size, move->run_id,
+                                   entry, move->entry.size, &problem) == INDEX_EDITED &&
+                read_file(dataset, index_holds_summary(dataset->index), INDEX_SUMMARY_PATH,
+                          &summary, error) &&
+                index_edit_summary(dataset->index, summary.size ? summary.data : NULL, summary.size,
+                                   move->run_id, entry, move->entry.size, &problem) != INDEX_BROKEN;
     if (!fine && *problem.message)
         error_set(error, "the index cannot be read: %s", problem.message);
     return fine;

@@ -296,8 +296,7 @@ void ledger_print_event(const struct ledger_event *event, struct buffer *out)
     write_line(event, 0, NULL, out);
 }
 
-uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event,
-                       struct buffer *line)
+uint64_t ledger_append(struct ledger *ledger, const struct ledger_event *event, struct buffer *line)
 {
     char day[LEDGER_DAY + 1] = "";
     strncat(day, event->at, LEDGER_DAY);

@@ -211,7 +211,7 @@ static bool end_landed(struct mirror *mirror, struct queued *item, bool same_com
     enum landed landed = find_item(mirror, item);
     if (landed == LANDED_NOT)
         return false;
-    result.outcome = landed == LANDED_SAME          ? CHANGE_COMMITTED
+    result.outcome = landed == LANDED_SAME           ? CHANGE_COMMITTED
                      : item->kind == CHANGE_DECISION ? CHANGE_STALE
                                                      : CHANGE_DUPLICATE;
     /* Else it was applied again, by somebody else or by us, in another commit. */
@@ -245,9 +245,8 @@ static bool stays(struct mirror *mirror, const struct change *change)
 {
     struct queued *cursor = mirror->queue.first;
     const struct queued *item = queue_find(&mirror->queue, &cursor, change->run_id);
-    return !(item && item->condemned) &&
-           find_decided(mirror, change->run_id, change_mark(change), change->revision,
-                        change->own) == LANDED_NOT;
+    return !(item && item->condemned) && find_decided(mirror, change->run_id, change_mark(change),
+                                                      change->revision, change->own) == LANDED_NOT;
 }
 
 static bool is_declined(struct mirror *mirror, const struct change *change)
@@ -389,7 +388,7 @@ static void end_parked(struct mirror *mirror)
                                                item->condemned ? CHANGE_DECLINED : CHANGE_STALE};
             queue_end(&mirror->queue, item, mirror->catalogue, &result);
         } else if (!item->placed &&
-            park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
+                   park_find(mirror->park, item->run_id, item->submitted_digest, &state, NULL)) {
             struct change_result result = {
                 .outcome = state.status == RUN_DECLINED ? CHANGE_DECLINED : CHANGE_DUPLICATE};
             run_state_free(&state);

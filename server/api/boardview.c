@@ -197,9 +197,11 @@ static void told_settled(void *context)
 
 struct store_listener boardview_listener(struct boardview *view)
 {
-    return (struct store_listener){
-        .context = view, .reset = told_reset, .entry = told_entry, .replaced = told_replaced,
-        .settled = told_settled};
+    return (struct store_listener){.context = view,
+                                   .reset = told_reset,
+                                   .entry = told_entry,
+                                   .replaced = told_replaced,
+                                   .settled = told_settled};
 }
 
 static void key_part(struct buffer *key, char name, const char *value)

@@ -99,10 +99,8 @@ START_TEST(store__tells_the_listener_when_others_change_the_index)
         scratch_submit(store, i, ENTRY);
     store_close(store);
     struct store_options options = scratch_options(scratch_path("data"));
-    options.listener = (struct store_listener){.context = &heard,
-                                              .reset = hear_reset,
-                                              .entry = hear_entry,
-                                              .settled = hear_settled};
+    options.listener = (struct store_listener){
+        .context = &heard, .reset = hear_reset, .entry = hear_entry, .settled = hear_settled};
     served_open(options);
     ck_assert_uint_eq(heard.entries, 3);
     ck_assert_uint_eq(heard.settled, 1);

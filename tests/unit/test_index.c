@@ -455,8 +455,9 @@ static size_t model_count, model_told;
 
 static void entry_of(size_t run, const struct modelled *about, struct buffer *entry)
 {
-    buffer_format(entry, "{\"runId\":\"run-%zu\",\"flagged\":%s,\"note\":\"{\\\"runId\\\":]\\\\\",\"x\":[{}",
-                  run, about->flagged ? "true" : "false");
+    buffer_format(
+        entry, "{\"runId\":\"run-%zu\",\"flagged\":%s,\"note\":\"{\\\"runId\\\":]\\\\\",\"x\":[{}",
+        run, about->flagged ? "true" : "false");
     buffer_text(entry, "],\"fill\":\"");
     while (entry->size + 2 < about->size)
         buffer_byte(entry, 'x');
@@ -471,7 +472,8 @@ static void compare_with_model(void *context, const struct index_entry *entry)
         model_told++;
     ck_assert_uint_lt(model_told, model_count);
     entry_of(model_told, &model[model_told], &wanted);
-    ck_assert_mem_eq(entry->json, wanted.data, wanted.size < entry->size ? wanted.size : entry->size);
+    ck_assert_mem_eq(entry->json, wanted.data,
+                     wanted.size < entry->size ? wanted.size : entry->size);
     ck_assert_uint_eq(entry->size, wanted.size);
     model_told++;
 }
@@ -490,12 +492,13 @@ static bool edit_run(size_t run, const struct modelled *after)
         char path[INDEX_PATH_MAX];
         index_segment_path(i - 1, path);
         const struct buffer *file = index_holds_segment(subject, i - 1) ? NULL : file_of(path);
-        edit = index_edit_segment(subject, i - 1, file ? file->data : NULL, file ? file->size : 0, id,
-                                  after ? entry.data : NULL, entry.size, &problem);
+        edit = index_edit_segment(subject, i - 1, file ? file->data : NULL, file ? file->size : 0,
+                                  id, after ? entry.data : NULL, entry.size, &problem);
     }
     if (edit != INDEX_EDITED)
         return false;
-    const struct buffer *summary = index_holds_summary(subject) ? NULL : file_of(INDEX_SUMMARY_PATH);
+    const struct buffer *summary =
+        index_holds_summary(subject) ? NULL : file_of(INDEX_SUMMARY_PATH);
     ck_assert_int_ne(index_edit_summary(subject, summary ? summary->data : NULL,
                                         summary ? summary->size : 0, id, after ? entry.data : NULL,
                                         entry.size, &problem),
