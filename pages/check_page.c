@@ -3,6 +3,7 @@
 #include "pages/assets.h"
 #include "pages/frame.h"
 #include "validator/protocol.h"
+#include "validator/text.h"
 
 /* Where the script finds NAME; nothing when the build left it out. */
 static void put_address(struct buffer *out, const char *attribute, const char *name)
@@ -13,11 +14,22 @@ static void put_address(struct buffer *out, const char *attribute, const char *n
                  html_text(asset->version));
 }
 
+/* What the script spells out of a file's texts, as the inside of a class of a regular expression. */
+static void put_controls(struct buffer *out)
+{
+    uint32_t first, last;
+    buffer_text(out, " data-controls=\"");
+    for (size_t i = 0; text_control_range(i, &first, &last); i++)
+        buffer_format(out, "\\u{%x}-\\u{%x}", first, last);
+    buffer_text(out, "\"");
+}
+
 static void put_form(struct buffer *out)
 {
     buffer_text(out, "<form id=\"check\" class=\"drop\" hidden");
     put_address(out, "worker", "check_worker.js");
     put_address(out, "validator", "validator.wasm");
+    put_controls(out);
     buffer_text(out, "><label for=\"check-files\">Run files</label>"
                      "<input id=\"check-files\" type=\"file\" accept=\".json,application/json\" "
                      "multiple aria-describedby=\"check-how\">"
@@ -25,6 +37,7 @@ static void put_form(struct buffer *out)
                      "anywhere on this page.</p></form>"
                      "<p id=\"check-mode\" class=\"soft\" hidden></p>"
                      "<p id=\"check-status\" role=\"status\"></p>"
+                     "<button id=\"check-stop\" type=\"button\" hidden>Stop</button>"
                      "<div id=\"check-results\"></div>");
 }
 
