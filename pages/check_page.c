@@ -2,6 +2,7 @@
 
 #include "pages/assets.h"
 #include "pages/frame.h"
+#include "pages/methodology.h"
 #include "validator/protocol.h"
 #include "validator/text.h"
 
@@ -48,14 +49,13 @@ static void put_rules(struct buffer *out)
     struct rule_text rule;
     buffer_text(out, "<details id=\"check-rules\"><summary>What the rules look for, and what to do "
                      "about each</summary><dl class=\"rules\">");
-    for (size_t i = 0; family->rule(i, &rule); i++)
-        html_put(out,
-                 "<div data-rule=\"{}\"><dt><code>{}</code> <span class=\"mark {}\">{}</span></dt>"
-                 "<dd>{}.</dd><dd class=\"advice\">{}</dd></div>",
-                 html_text(rule.code), html_text(rule.code),
-                 html_text(rule.severity == SEVERITY_REJECT ? "bad" : "warn"),
-                 html_text(severity_name(rule.severity)), html_text(rule.message),
-                 html_text(rule.advice));
+    for (size_t i = 0; family->rule(i, &rule); i++) {
+        html_put(out, "<div data-rule=\"{}\"><dt><code>{}</code> ", html_text(rule.code),
+                 html_text(rule.code));
+        methodology_severity(out, &rule);
+        html_put(out, "</dt><dd>{}.</dd><dd class=\"advice\">{}</dd></div>",
+                 html_text(rule.message), html_text(rule.advice));
+    }
     buffer_text(out, "</dl></details>");
 }
 
