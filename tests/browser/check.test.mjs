@@ -220,6 +220,19 @@ test('check: a service with rules of its own does not promise the verdict of the
   assert.match(await (await own.fetch('/check')).text(), /its own verdict may differ/);
 });
 
+test('check: where the service takes smaller files the page says so, and a refusal is shown as one', async (t) => {
+  const own = await startService(t, { config: { max_body: 65536 } });
+  const page = await openCheck(t, own);
+  assert.match(await page.locator('main .note').innerText(), /smaller files.*its own verdict may differ/);
+  const run = seal(makeRun({ id: 'too-large-here', pad: 200_000 }));
+  assert.deepEqual(await choose(page, fileOf('large.json', run)), ['publishable'], 'the module knows the usual limit only');
+  await page.getByRole('button', { name: 'Submit this run' }).click();
+  await page.waitForFunction(() => document.querySelector('.outcome').textContent !== '');
+  assert.match(await page.locator('.outcome').innerText(), /payload-too-large/);
+  assert.equal(await page.locator('.outcome a').count(), 0);
+  assert.equal((await own.json('/api/bench/runs/too-large-here')).status, 404);
+});
+
 test('check: without JavaScript it names the command line', async (t) => {
   const browser = await startBrowser(t);
   const page = await openPage(t, browser, { javaScriptEnabled: false });
