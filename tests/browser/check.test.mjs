@@ -275,6 +275,7 @@ test('check: Stop ends a validator that does not answer, by keyboard, and the sa
     await page.focus('#check-files');
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'check-stop', `round ${round}`);
+    if (round === 1) await screenshot(page, 'check-stop');
     await page.keyboard.press('Enter');
     await page.waitForSelector('#check:not([aria-busy])');
     assert.deepEqual(await page.locator('.checked').evaluateAll((nodes) => nodes.map((node) => node.dataset.verdict)), ['publishable', 'unread']);
@@ -312,6 +313,30 @@ for (const [name, work, said] of [['breaks off', 'setTimeout(() => { throw new E
     assert.match(await page.locator('.checked').first().innerText(), said);
     assert.deepEqual(page.posts, []);
   });
+
+test('check: a validator that cannot be started again says so', async (t) => {
+  const page = await openCheck(t, service, { prepare: workerThat('setTimeout(() => { throw new Error("gone"); });') });
+  assert.deepEqual(await choose(page, BAD), ['unread']);
+  await page.unroute('**/check_worker.js*');
+  await page.route('**/check_worker.js*', (route) => route.abort());
+  assert.deepEqual(await choose(page, OTHER), ['unread']);
+  assert.match(await page.locator('.checked').innerText(), /could not be started again.*Nothing was sent\. Load this page again\./);
+  assert.deepEqual(page.posts, []);
+});
+
+test('check: Stop ends a file that is on its way to the service, and does not say that nothing was sent', async (t) => {
+  const page = await openCheck(t, service, { prepare: async (made) => {
+    await made.addInitScript(() => { delete globalThis.WebAssembly; });
+    await made.route('**/api/bench/validate', () => {});
+  } });
+  await page.setInputFiles('#check-files', [OTHER]);
+  await Promise.all([page.waitForRequest('**/api/bench/validate'), page.getByRole('button', { name: 'Send 1 file for checking' }).click()]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.waitForSelector('[data-verdict=unread]');
+  const text = await page.locator('.checked').innerText();
+  assert.match(text, /Stopped\. The file may have reached the service, which stores nothing of a check\./);
+  assert.doesNotMatch(text, /nothing was sent/);
+});
 
 test('check: a later choice is not blamed for the silence about an earlier one', async (t) => {
   const page = await openCheck(t, service, { prepare: async (made) => {
