@@ -69,8 +69,10 @@ static void put_recent(struct buffer *out, const struct board_view *view)
 static void put_nothing(struct buffer *out, const struct board_view *view)
 {
     if (view->all_rows)
-        buffer_text(out, "<div class=\"nothing\"><p>No row matches. Take a filter back, search for "
-                         "fewer words, or <a href=\"/\">show the whole board</a>.</p></div>");
+        buffer_text(
+            out,
+            "<div class=\"nothing\" id=\"rows\"><p>No row matches. Take a filter back, search for "
+            "fewer words, or <a href=\"/\">show the whole board</a>.</p></div>");
     else
         buffer_text(out,
                     "<div class=\"nothing\"><p>No run has been published yet. Whoever has a run "
@@ -80,8 +82,10 @@ static void put_nothing(struct buffer *out, const struct board_view *view)
 void board_page_write(struct buffer *out, const struct board_view *view,
                       const struct board_asked *asked, const char *changed_at)
 {
-    const struct frame frame = {
-        .title = {"Board", 5}, .here = "/", .script = view->all_rows ? "board.js" : NULL};
+    const struct frame frame = {.title = {"Board", 5},
+                                .here = "/",
+                                .script = view->all_rows ? "board.js" : NULL,
+                                .table = view->all_rows ? "rows" : NULL};
     size_t shown = view->count;
     if (!asked->all && shown > BOARD_ROWS_MOST)
         shown = BOARD_ROWS_MOST;

@@ -2,7 +2,9 @@
 
 #include "pages/assets.h"
 #include "pages/frame.h"
+#include "pages/methodology.h"
 #include "validator/protocol.h"
+#include "validator/text.h"
 
 /* Where the script finds NAME; nothing when the build left it out. */
 static void put_address(struct buffer *out, const char *attribute, const char *name)
@@ -13,11 +15,22 @@ static void put_address(struct buffer *out, const char *attribute, const char *n
                  html_text(asset->version));
 }
 
+/* What the script spells out of a file's texts, as the inside of a class of a regular expression. */
+static void put_controls(struct buffer *out)
+{
+    uint32_t first, last;
+    buffer_text(out, " data-controls=\"");
+    for (size_t i = 0; text_control_range(i, &first, &last); i++)
+        buffer_format(out, "\\u{%x}-\\u{%x}", first, last);
+    buffer_text(out, "\"");
+}
+
 static void put_form(struct buffer *out)
 {
     buffer_text(out, "<form id=\"check\" class=\"drop\" hidden");
     put_address(out, "worker", "check_worker.js");
     put_address(out, "validator", "validator.wasm");
+    put_controls(out);
     buffer_text(out, "><label for=\"check-files\">Run files</label>"
                      "<input id=\"check-files\" type=\"file\" accept=\".json,application/json\" "
                      "multiple aria-describedby=\"check-how\">"
@@ -25,6 +38,7 @@ static void put_form(struct buffer *out)
                      "anywhere on this page.</p></form>"
                      "<p id=\"check-mode\" class=\"soft\" hidden></p>"
                      "<p id=\"check-status\" role=\"status\"></p>"
+                     "<button id=\"check-stop\" type=\"button\" hidden>Stop</button>"
                      "<div id=\"check-results\"></div>");
 }
 
@@ -35,14 +49,13 @@ static void put_rules(struct buffer *out)
     struct rule_text rule;
     buffer_text(out, "<details id=\"check-rules\"><summary>What the rules look for, and what to do "
                      "about each</summary><dl class=\"rules\">");
-    for (size_t i = 0; family->rule(i, &rule); i++)
-        html_put(out,
-                 "<div data-rule=\"{}\"><dt><code>{}</code> <span class=\"mark {}\">{}</span></dt>"
-                 "<dd>{}.</dd><dd class=\"advice\">{}</dd></div>",
-                 html_text(rule.code), html_text(rule.code),
-                 html_text(rule.severity == SEVERITY_REJECT ? "bad" : "warn"),
-                 html_text(severity_name(rule.severity)), html_text(rule.message),
-                 html_text(rule.advice));
+    for (size_t i = 0; family->rule(i, &rule); i++) {
+        html_put(out, "<div data-rule=\"{}\"><dt><code>{}</code> ", html_text(rule.code),
+                 html_text(rule.code));
+        methodology_severity(out, &rule);
+        html_put(out, "</dt><dd>{}.</dd><dd class=\"advice\">{}</dd></div>",
+                 html_text(rule.message), html_text(rule.advice));
+    }
     buffer_text(out, "</dl></details>");
 }
 

@@ -27,8 +27,11 @@ void frame_open(struct buffer *out, const struct frame *frame)
     put_asset(out, "<link rel=\"stylesheet\" href=\"/assets/{}?v={}\">", "style.css");
     if (frame->script)
         put_asset(out, "<script type=\"module\" src=\"/assets/{}?v={}\"></script>", frame->script);
-    buffer_text(out, "</head><body><a class=\"skip\" href=\"#main\">Skip to content</a>"
-                     "<header class=\"top\"><nav aria-label=\"Site\">"
+    buffer_text(out, "</head><body><a class=\"skip\" href=\"#main\">Skip to content</a>");
+    if (frame->table)
+        html_put(out, "<a class=\"skip\" href=\"#{}\">Skip to the table</a>",
+                 html_text(frame->table));
+    buffer_text(out, "<header class=\"top\"><nav aria-label=\"Site\">"
                      "<a class=\"brand\" href=\"/\">benchledger</a>");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         bool here = frame->here && !strcmp(frame->here, places[i].path);

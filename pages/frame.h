@@ -8,6 +8,8 @@ struct frame {
     struct text title;
     const char *here;   /* path of the navigation item that is this page, or NULL */
     const char *script; /* a module of the assets, or NULL */
+    const char
+        *table; /* id of what people come for, behind much else: a link skips to it; or NULL */
 };
 
 /* Everything up to and with <main>, and everything from </main> on. */

@@ -6,6 +6,12 @@
 
 #include "validator/number.h"
 
+/* A text that is not there is an empty one. */
+static struct text given(struct text text)
+{
+    return text.data ? text : (struct text){"", 0};
+}
+
 struct html_value html_text(const char *text)
 {
     return html_slice((struct text){text, text ? strlen(text) : 0}, HTML_TEXT_MOST);
@@ -18,12 +24,12 @@ struct html_value html_string(const struct js_value *string)
 
 struct html_value html_slice(struct text text, size_t most)
 {
-    return (struct html_value){.kind = HTML_SLICE, .text = text, .most = most};
+    return (struct html_value){.kind = HTML_SLICE, .text = given(text), .most = most};
 }
 
 struct html_value html_exact(struct text text)
 {
-    return (struct html_value){.kind = HTML_EXACT, .text = text};
+    return (struct html_value){.kind = HTML_EXACT, .text = given(text)};
 }
 
 struct html_value html_number(double number)
@@ -67,9 +73,10 @@ static bool put_reference(struct buffer *out, uint32_t code)
     return false;
 }
 
-static bool is_surrogate(uint32_t code)
+/* What UTF-8 has no form for: a lone surrogate of a file, or bytes of an address that only look like a character. */
+static bool is_no_character(uint32_t code)
 {
-    return code >= 0xD800 && code <= 0xDFFF;
+    return (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF;
 }
 
 static void put_code(struct buffer *out, uint32_t code)
@@ -78,7 +85,7 @@ static void put_code(struct buffer *out, uint32_t code)
         return;
     if (code == '\n' || code == '\t')
         buffer_byte(out, (char)code);
-    else if (is_surrogate(code))
+    else if (is_no_character(code))
         buffer_text(out, "\xEF\xBF\xBD");
     else if (text_is_control(code))
         buffer_format(out, "\\u%04x", code);
@@ -93,9 +100,9 @@ static void put_exact(struct buffer *out, struct text text)
         uint32_t code = text_next(&at, end);
         if (put_reference(out, code))
             continue;
-        if (code == 0 || is_surrogate(code)) /* no markup can hold these */
+        if (code == 0 || is_no_character(code)) /* no markup can hold these */
             buffer_text(out, "\xEF\xBF\xBD");
-        else if (code == '\n' || code == '\r')
+        else if (code < ' ' && code != '\t') /* line ends are made one kind, others are no markup */
             buffer_format(out, "&#%u;", code);
         else
             text_put(out, code);

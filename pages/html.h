@@ -25,8 +25,8 @@ struct html_value {
 struct html_value html_text(const char *text);
 struct html_value html_string(const struct js_value *string);
 struct html_value html_slice(struct text text, size_t most);
-/* For the value of a form's field: all of it, only markup characters and line ends replaced, so that it comes
- * back as it is. */
+/* For the value of a form's field: all of it, only markup characters and controls below a space replaced, so that
+ * it comes back as it is. */
 struct html_value html_exact(struct text text);
 /* As ECMAScript prints it; not finite: an en dash. */
 struct html_value html_number(double number);

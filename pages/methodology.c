@@ -82,6 +82,24 @@ static void put_condition(struct buffer *out, const struct rule_text *rule)
         form = at + 2;
     }
     html_put(out, "{}", html_text(form));
+    if (rule->rejects)
+        html_put(out, "; rejects when {}", html_text(rule->rejects));
+}
+
+static void put_severity(struct buffer *out, enum severity severity)
+{
+    html_put(out, "<span class=\"mark {}\">{}</span>",
+             html_text(severity == SEVERITY_REJECT ? "bad" : "warn"),
+             html_text(severity_name(severity)));
+}
+
+void methodology_severity(struct buffer *out, const struct rule_text *rule)
+{
+    put_severity(out, rule->severity);
+    if (!rule->rejects)
+        return;
+    buffer_text(out, " or ");
+    put_severity(out, SEVERITY_REJECT);
 }
 
 static void put_rules(struct buffer *out, const struct protocol *family)
@@ -101,13 +119,10 @@ static void put_rules(struct buffer *out, const struct protocol *family)
         "<th scope=\"col\">Raised when</th><th scope=\"col\">What to do</th></tr></thead><tbody>",
         html_number(family->rules_version));
     for (size_t i = 0; family->rule(i, &rule); i++) {
-        html_put(out,
-                 "<tr id=\"{}\"><th scope=\"row\"><code>{}</code></th><td><span class=\"mark "
-                 "{}\">{}</span></td>"
-                 "<td>{}</td><td>",
-                 html_text(rule.code), html_text(rule.code),
-                 html_text(rule.severity == SEVERITY_REJECT ? "bad" : "warn"),
-                 html_text(severity_name(rule.severity)), html_text(rule.scope));
+        html_put(out, "<tr id=\"{}\"><th scope=\"row\"><code>{}</code></th><td>",
+                 html_text(rule.code), html_text(rule.code));
+        methodology_severity(out, &rule);
+        html_put(out, "</td><td>{}</td><td>", html_text(rule.scope));
         put_condition(out, &rule);
         html_put(out, "</td><td>{}</td></tr>", html_text(rule.advice));
     }

@@ -9,6 +9,8 @@
 /* PROTOCOL is FAMILY/N, LICENCE that of the data; what goes between <main> and </main>. */
 void methodology_write(struct buffer *out, const struct protocol *family, struct text protocol,
                        const char *licence);
+/* How grave what RULE finds is: a mark, and a second one where it may be graver. */
+void methodology_severity(struct buffer *out, const struct rule_text *rule);
 /* Whether PROTOCOL is a version on record. */
 bool methodology_knows(const char *protocol);
 /* Links to the protocols, NULL-terminated. */

@@ -43,10 +43,7 @@ void *arena_clear_take(struct arena *arena, size_t count, size_t size)
 {
     if (size && count > (SIZE_MAX / 2) / size)
         memory_exhausted(SIZE_MAX);
-    void *block = arena_take(arena, count * size);
-    if (count && size) /* an empty arena has no place at all */
-        memset(block, 0, count * size);
-    return block;
+    return memset(arena_take(arena, count * size), 0, count * size);
 }
 
 char *arena_copy(struct arena *arena, const char *text, size_t size)

@@ -21,10 +21,10 @@ struct arena {
 enum { ARENA_ALIGNMENT = 16 };
 void *arena_grow(struct arena *arena, size_t size);
 
-/* SIZE bytes, aligned to ARENA_ALIGNMENT, not cleared. */
+/* SIZE bytes, aligned to ARENA_ALIGNMENT, not cleared. None are a place, too: an empty arena has no other. */
 static inline void *arena_take(struct arena *arena, size_t size)
 {
-    size = (size + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    size = ((size ? size : 1) + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     if (size > arena->room - arena->used)
         return arena_grow(arena, size);
     arena->used += size;

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 
 #include "validator/bench_run.h"
@@ -55,11 +56,13 @@ struct rule {
     const char *when;   /* each {} is one of LIMITS, in order */
     const char *advice; /* to whoever measured */
     double limits[RULE_LIMITS_MAX];
+    const char *rejects; /* of a rule that warns: when it rejects instead; NULL: never */
 };
 
 static void raise_flag(const struct subject *subject, enum severity severity,
                        const struct bench_cell *cell, struct flag_writer *evidence)
 {
+    assert(severity == subject->rule->severity || subject->rule->rejects); /* the table says so */
     flag_end(subject->flags, evidence, subject->rule->code, severity, cell ? cell->cell_id : NULL,
              subject->rule->message);
 }
@@ -446,77 +449,78 @@ static const struct rule rules[] = {
     {"fingerprint-missing", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_missing,
      "the run carries no calibration check",
      "fingerprint is absent or null",
-     "Let the runner finish its calibration before it measures, and export the run again.", {0}},
+     "Let the runner finish its calibration before it measures, and export the run again.", {0}, NULL},
     {"fingerprint-implausible", SEVERITY_REJECT, BEFORE_CELLS, fingerprint_implausible,
      "the calibration check has no checksum or a speed that no browser reaches",
      "mflops is {} or less or above {}, or the checksum is missing",
-     "Measure again in a window that stays visible; update the runner if it comes back.", {MFLOPS_LOW, MFLOPS_HIGH}},
+     "Measure again in a window that stays visible; update the runner if it comes back.", {MFLOPS_LOW, MFLOPS_HIGH}, NULL},
     {"load-time-reversed", SEVERITY_REJECT, ALL_CELLS, load_time_reversed,
      "the model finished loading before it began",
      "load.endT < load.startT",
-     "The clock of the page went wrong, or the runner mixed up two times: measure again.", {0}},
+     "The clock of the page went wrong, or the runner mixed up two times: measure again.", {0}, NULL},
     {"trace-not-monotonic", SEVERITY_REJECT, LLM_CELLS, trace_not_monotonic,
      "times in the stream go backwards",
      "a chunk is before the one that precedes it (the first before startT), or endT is before the last",
-     "Take all times of an iteration from one performance.now() of one thread.", {0}},
+     "Take all times of an iteration from one performance.now() of one thread.", {0}, NULL},
     {"text-chunk-mismatch", SEVERITY_REJECT, LLM_CELLS, text_chunk_mismatch,
      "the generated text is not as long as its chunks together",
      "the length of the text in UTF-16 units is not the sum of its chunks' characters",
-     "Store the text exactly as it was streamed: not trimmed, not decoded again.", {0}},
+     "Store the text exactly as it was streamed: not trimmed, not decoded again.", {0}, NULL},
     {"degenerate-generation", SEVERITY_REJECT, LLM_CELLS, degenerate_generation,
      "an iteration generated fewer than 16 characters",
      "an iteration's text is shorter than {} UTF-16 units",
-     "The model stopped at once. Mark such a cell invalid, or look at its prompt and stop words.", {TEXT_UNITS_LEAST}},
+     "The model stopped at once. Mark such a cell invalid, or look at its prompt and stop words.", {TEXT_UNITS_LEAST}, NULL},
     {"decode-rate-envelope", SEVERITY_REJECT, LLM_CELLS, decode_rate_envelope,
      "the decode rate is above what a model of this size reaches",
      "the median decode rate is above the envelope of " ENVELOPE_WORDS,
      "Check that chunks carry the time at which they arrived, and that model.sizeBytes is that of the model. If it "
-     "is right, a maintainer can release the run.", ENVELOPE_LIMITS},
+     "is right, a maintainer can release the run.", ENVELOPE_LIMITS, NULL},
     {"overall-rate-envelope", SEVERITY_REJECT, LLM_CELLS, overall_rate_envelope,
      "the end-to-end rate is above what a model of this size reaches",
      "the median end-to-end rate is above the envelope of " ENVELOPE_WORDS,
      "Check that startT is taken before the request and endT after its end, and that model.sizeBytes is right.",
-     ENVELOPE_LIMITS},
+     ENVELOPE_LIMITS, NULL},
     {"ttft-implausible", SEVERITY_REJECT, LLM_CELLS, ttft_implausible,
      "the first token came in less than a millisecond",
      "the median TTFT is below {} ms",
-     "Switch off prompt and answer caches: each iteration has to read its prompt.", {TTFT_MS_LEAST}},
+     "Switch off prompt and answer caches: each iteration has to read its prompt.", {TTFT_MS_LEAST}, NULL},
     {"timer-grid", SEVERITY_WARN, LLM_CELLS, timer_grid,
      "most chunk times do not lie on the grid of the browser's timer",
      "timerResolutionUs is {} or more, and of at least {} chunks more than half are off its grid by more than {} of a step",
      "Nothing, when the browser adds noise to its clock. Else let the runner measure the timer's resolution again.",
-     {TIMER_RESOLUTION_US_LEAST, TIMER_GRID_CHUNKS_LEAST, TIMER_GRID_SLACK}},
+     {TIMER_RESOLUTION_US_LEAST, TIMER_GRID_CHUNKS_LEAST, TIMER_GRID_SLACK}, NULL},
     {"quality-outputs-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_outputs_mismatch,
      "outputs, details and n of the quality task do not count the same items",
      "the number of outputs is not n, or details are missing or of another number",
-     "Store one output and one detail for each question that was asked.", {0}},
+     "Store one output and one detail for each question that was asked.", {0}, NULL},
     {"quality-details-mismatch", SEVERITY_REJECT, QUALITY_CELLS, quality_details_mismatch,
      "the stored outputs give other answers than the details or the score say",
      "an output read again gives another hit than its detail, or the share of hits differs from the score by more than {}",
-     "Score exactly the stored text, cut as it is stored.", {SCORE_SLACK}},
+     "Score exactly the stored text, cut as it is stored.", {SCORE_SLACK}, NULL},
     {"embed-rate-envelope", SEVERITY_REJECT, EMBED_CELLS, embed_rate_envelope,
      "more than 2000 texts a second were embedded",
      "the median embedding rate is above {} texts/s",
      "Check that the request was awaited before endT was taken, and that count is what was embedded.",
-     {EMBED_TEXTS_PER_SEC_MOST}},
+     {EMBED_TEXTS_PER_SEC_MOST}, NULL},
     {"embed-latency-implausible", SEVERITY_REJECT, EMBED_CELLS, embed_latency_implausible,
      "a text was embedded in less than 0.05 ms",
      "the median embedding latency is below {} ms",
      "Check that the request was awaited before endT was taken, and that nothing was answered from a cache.",
-     {EMBED_LATENCY_MS_LEAST}},
+     {EMBED_LATENCY_MS_LEAST}, NULL},
     {"env-cross-field", SEVERITY_REJECT, AFTER_CELLS, env_cross_field,
      "an Apple GPU under Windows",
      "gpu.vendor is apple and os.platform contains windows",
-     "Switch off extensions and settings that disguise the browser, and measure again.", {0}},
+     "Switch off extensions and settings that disguise the browser, and measure again.", {0}, NULL},
     {"software-renderer", SEVERITY_WARN, AFTER_CELLS, software_renderer,
      "the graphics adapter is a software renderer or a virtual machine's",
-     "a name of the adapter is that of a software renderer or a virtual machine (swiftshader, llvmpipe, softpipe, warp, "
-     "microsoft basic render, parallels, vmware, virtio, virtualbox); rejects when a cell was measured on the GPU",
-     "Measure on the device itself with its graphics driver, or leave out the GPU runtimes.", {0}},
+     "a name of the adapter is that of a software renderer or a virtual machine (swiftshader, llvmpipe, softpipe, warp as a "
+     "whole word, microsoft basic render, parallels, vmware, virtio, virtualbox)",
+     "Measure on the device itself with its graphics driver, or leave out the GPU runtimes.", {0},
+     "an ok cell was measured on the GPU: its resolvedBackend contains webgpu or is gpu"},
     {"client-summary-disagrees", SEVERITY_REJECT, AFTER_CELLS, client_summary_disagrees,
      "a median of the client differs by more than 1 % from the one recomputed from its trace",
      "for TTFT, decode rate, total, end-to-end rate, embedding latency or rate: |client \xE2\x88\x92 recomputed| / |recomputed| > {}",
-     "Leave clientSummaries out, or compute them from the trace as the methodology says.", {CLIENT_SLACK}},
+     "Leave clientSummaries out, or compute them from the trace as the methodology says.", {CLIENT_SLACK}, NULL},
 };
 /* clang-format on */
 
@@ -535,7 +539,8 @@ bool bench_rule(size_t i, struct rule_text *text)
                                .message = rule->message,
                                .when = rule->when,
                                .advice = rule->advice,
-                               .limits = rule->limits};
+                               .limits = rule->limits,
+                               .rejects = rule->rejects};
     return true;
 }
 

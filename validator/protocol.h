@@ -26,6 +26,7 @@ struct rule_text {
     const char *advice;         /* to whoever measured */
     const double *limits;       /* RULE_LIMITS_MAX */
     enum severity severity;
+    const char *rejects; /* of a rule that warns: when it rejects instead; NULL: never */
 };
 
 struct protocol {

@@ -84,13 +84,6 @@ bool text_is_space(uint32_t code)
            code == 0x202F || code == 0x205F || code == 0x3000 || code == 0xFEFF;
 }
 
-bool text_is_control(uint32_t code)
-{
-    return code <= 0x1F || (code >= 0x7F && code <= 0x9F) || code == 0x61C || code == 0x200E ||
-           code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 /* The code point that ends before *AT, which moves onto it; *AT is above START. */
 static uint32_t text_previous(const char *start, const char **at)
 {
@@ -127,6 +120,23 @@ static bool in_ranges(const struct code_range *ranges, size_t count, uint32_t co
             return true;
     }
     return false;
+}
+
+static const struct code_range controls[] = {{0, 0x1F},        {0x7F, 0x9F},     {0x61C, 0x61C},
+                                             {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x2069}};
+
+bool text_is_control(uint32_t code)
+{
+    return (code < 0x20 || code >= 0x7F) && in_ranges(controls, COUNT(controls), code);
+}
+
+bool text_control_range(size_t i, uint32_t *first, uint32_t *last)
+{
+    if (i >= COUNT(controls))
+        return false;
+    *first = controls[i].first;
+    *last = controls[i].last;
+    return true;
 }
 
 static bool is_cased(uint32_t code)

@@ -27,8 +27,10 @@ bool text_is_formed(struct text text);
 
 /* JavaScript's \s. */
 bool text_is_space(uint32_t code);
-/* Controls and direction marks, which let a name play tricks on a page (list in spec 02). */
+/* Controls and direction marks, which let a name play tricks on a page (list in spec 02), and their ranges
+ * from the lowest to the highest; false behind the last. */
 bool text_is_control(uint32_t code);
+bool text_control_range(size_t i, uint32_t *first, uint32_t *last);
 /* Without white space at both ends. */
 struct text text_trim(struct text text);
 /* toLowerCase; the result lives in ARENA. */

@@ -60,6 +60,7 @@ async function show(url, method, { keepsSearch = false } = {}) {
     if (!response.ok) throw new Error(response.statusText);
     const next = new DOMParser().parseFromString(await response.text(), 'text/html');
     if (signal.aborted) return;
+    if (!next.querySelector('#filters') || !next.querySelector('#board #count')) throw new Error('not the board');
     if (method) history[method](null, '', url);
     shown = location.pathname + location.search;
     take(next, keepsSearch);

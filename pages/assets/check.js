@@ -4,13 +4,15 @@ import { exportRun, LIMIT_BYTES, submit, validateRemotely } from '/client.js';
 
 const FILES_MOST = 20;
 const BYTES_MOST = 64 * 1024 * 1024; // beyond that a browser's memory is at stake
+const ANSWER_MS = 60_000; // a file of that size takes a few seconds: what is silent for longer has died
+const START_MS = 150_000; // more than client.js gives the fetching of the module
 const FIGURES = [
   ['ttftMs', 'TTFT', 'ms'], ['decodeCharsPerSec', 'Decode', 'chars/s'], ['overallCharsPerSec', 'End to end', 'chars/s'],
   ['singleLatencyMs', 'Embedding latency', 'ms'], ['batchTextsPerSec', 'Embedding rate', 'texts/s'],
 ];
 
 const find = (id) => document.getElementById(`check-${id}`);
-const form = document.getElementById('check'), input = find('files'), results = find('results');
+const form = document.getElementById('check'), input = find('files'), results = find('results'), stop = find('stop');
 
 /** An element; attributes that are undefined are left out, texts are texts. */
 function make(tag, attributes = {}, ...children) {
@@ -27,52 +29,84 @@ const say = (text) => { find('status').textContent = text; };
 const mark = (word, kind) => make('span', { class: `mark ${kind}` }, word);
 const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
 // Direction marks and controls in a text of the file must not play tricks here either.
-const SIGNS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-const plain = (text) => String(text).replace(SIGNS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const CONTROLS = new RegExp(`(?!\\n)[${form.dataset.controls}]`, 'gu');
+const plain = (text) => String(text).replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const pretty = (value) => make('pre', { tabindex: '0' }, plain(JSON.stringify(value, null, 2)));
 const short = (text, most = 200) => (text.length > most ? `${plain(text.slice(0, most))}…` : plain(text));
 const number = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–');
 
 // Where files are judged.
 
-let worker = null, asked = 0;
-const waiting = new Map();
+let worker = null; // one that is ready
+let turn = Promise.resolve(); // when the question before has ended
+let stopping = new AbortController(); // Stop ends everything that is under way
 
-function answer({ id, ...judged }) {
-  waiting.get(id)?.(judged);
-  waiting.delete(id);
-}
+const UNHARMED = 'It was not judged, and nothing was sent. Choose it again, or another one.';
 
-function here(name, bytes) {
-  return new Promise((resolve) => {
-    asked += 1;
-    waiting.set(asked, resolve);
-    worker.postMessage({ id: asked, name, bytes: bytes.buffer });
+/** The next message of MADE, an answer to MESSAGE. A worker that is stopped, breaks or stays silent is ended. */
+function exchange(made, message, ms, signal) {
+  return new Promise((resolve, reject) => {
+    const heard = new AbortController();
+    const end = (why) => {
+      close();
+      made.terminate();
+      reject(new Error(why));
+    };
+    const timer = setTimeout(() => end(`The validator gave no answer for ${ms / 1000} seconds.`), ms);
+    const close = () => {
+      clearTimeout(timer);
+      heard.abort();
+    };
+    const on = (target, type, act) => target.addEventListener(type, act, { signal: heard.signal });
+    on(made, 'message', ({ data }) => {
+      close();
+      resolve(data);
+    });
+    on(made, 'error', ({ message: why }) => end(`The validator broke off${why ? `: ${short(why)}` : ''}.`));
+    on(made, 'messageerror', () => end('The answer of the validator could not be read.'));
+    on(signal, 'abort', () => end('Stopped.'));
+    made.postMessage(message);
   });
 }
 
-async function there(bytes) {
-  const dryRun = await validateRemotely(bytes);
+/** Resolves with a worker that can judge. */
+async function startWorker(signal) {
+  if (typeof WebAssembly !== 'object' || !form.dataset.validator) throw new Error('no validator');
+  const made = new Worker(form.dataset.worker, { type: 'module' });
+  const { ready, failed } = await exchange(made, { validator: new URL(form.dataset.validator, location).href }, START_MS, signal);
+  if (ready) return made;
+  made.terminate();
+  throw new Error(failed);
+}
+
+async function ask(name, bytes, signal) {
+  try {
+    if (!signal.aborted) worker ??= await startWorker(signal);
+  } catch (error) {
+    if (!signal.aborted) throw new Error(`The validator could not be started again (${error.message}) Nothing was sent. Load this page again.`);
+  }
+  if (signal.aborted) throw new Error(`Stopped. ${UNHARMED}`);
+  try {
+    return await exchange(worker, { name, bytes: bytes.buffer }, ANSWER_MS, signal);
+  } catch (error) {
+    worker = null; // the next file gets another one
+    throw new Error(`${error.message} ${UNHARMED}`);
+  }
+}
+
+/** One file at a time, so that none is blamed for the silence about another. */
+function here(name, bytes, signal) {
+  const mine = turn.then(() => ask(name, bytes, signal));
+  turn = mine.catch(() => {});
+  return mine;
+}
+
+async function there(bytes, signal) {
+  const dryRun = await validateRemotely(bytes, { signal }).catch((error) => {
+    throw signal.aborted ? new Error('Stopped. The file may have reached the service, which stores nothing of a check.') : error;
+  });
   const { flags = [], summaries = [], errors = [] } = dryRun;
   return { check: { flags, summaries, shapeErrors: errors }, dryRun, markup: null };
-}
-
-/** Resolves when the validator works here; fails when it never will. */
-function startWorker() {
-  return new Promise((resolve, reject) => {
-    if (typeof WebAssembly !== 'object' || !form.dataset.validator) throw new Error('no validator');
-    worker = new Worker(form.dataset.worker, { type: 'module' });
-    worker.addEventListener('error', (event) => {
-      reject(event);
-      for (const id of [...waiting.keys()]) answer({ id, error: 'The validator failed. Load this page again.' });
-    });
-    worker.addEventListener('message', ({ data }) => {
-      if (data.ready) resolve();
-      else if (data.failed) reject(new Error(data.failed));
-      else answer(data);
-    });
-    worker.postMessage({ validator: new URL(form.dataset.validator, location).href });
-  });
 }
 
 // What is shown of a file.
@@ -274,11 +308,21 @@ function showProblem(list, name, text) {
   return { head, text };
 }
 
-async function checkOne(list, file, judge) {
+/** What WORK comes to, unless SIGNAL comes first. */
+function unless(signal, work) {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(new Error(`Stopped. ${UNHARMED}`));
+    if (signal.aborted) give();
+    signal.addEventListener('abort', give, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
+  });
+}
+
+async function checkOne(list, file, judge, signal) {
   if (file.size > BYTES_MOST) return showProblem(list, file.name, 'The file is too large to be a run file.');
   try {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const { check, dryRun, markup, error } = await judge(file.name, bytes.slice());
+    const bytes = new Uint8Array(await unless(signal, file.arrayBuffer())); // a file may be far away, too
+    const { check, dryRun, markup, error } = await judge(file.name, bytes.slice(), signal);
     if (error) return showProblem(list, file.name, error);
     return show(list, file.name, bytes, { check: { flags: [], summaries: [], ...check }, dryRun, markup });
   } catch (error) {
@@ -286,19 +330,24 @@ async function checkOne(list, file, judge) {
   }
 }
 
-/** A later choice takes the place of one that is still being judged. */
+/** A later choice takes the place of one that is still being judged; Stop ends both. */
 async function checkAll(files, judge) {
-  const list = make('div', {}), shown = [];
+  const list = make('div', {}), shown = [], { signal } = stopping;
   results.replaceChildren(list);
   form.setAttribute('aria-busy', 'true');
+  stop.hidden = false;
   for (const file of [...files].slice(0, FILES_MOST)) {
     say(`Checking ${short(file.name)} …`);
-    shown.push(await checkOne(list, file, judge));
+    shown.push(await checkOne(list, file, judge, signal));
     if (!list.isConnected) return;
+    if (signal.aborted) break;
   }
   form.removeAttribute('aria-busy');
+  stop.hidden = true;
   const left = files.length - shown.length;
-  say(shown.length === 1 ? shown[0].text : `${plural(shown.length, 'file')} checked.${left > 0 ? ` ${left} left out.` : ''}`);
+  if (shown.length === 1 && !left) say(shown[0].text);
+  else if (signal.aborted) say(`Stopped: ${plural(left + 1, 'file')} not checked.`);
+  else say(`${plural(shown.length, 'file')} checked.${left > 0 ? ` ${left} left out.` : ''}`);
   shown[0]?.head.focus();
 }
 
@@ -312,7 +361,7 @@ function receive(files, mode) {
   }
   results.replaceChildren(make('section', { class: 'checked' },
     make('p', {}, 'Checking will send ', [...files].map(({ name }) => short(name)).join(', '), ' to this service.'),
-    make('button', { type: 'button', class: 'primary', click: () => checkAll(files, (_, bytes) => there(bytes)) },
+    make('button', { type: 'button', class: 'primary', click: () => checkAll(files, (_, bytes, signal) => there(bytes, signal)) },
       `Send ${plural(files.length, 'file')} for checking`)));
   say('Nothing has been sent yet.');
   results.querySelector('button').focus();
@@ -320,13 +369,14 @@ function receive(files, mode) {
 
 async function start() {
   let mode = 'here';
+  const words = find('mode');
+  words.hidden = false;
+  words.textContent = 'Loading the validator …';
   try {
-    await startWorker();
+    worker = await startWorker(stopping.signal);
   } catch {
     mode = 'there';
   }
-  const words = find('mode');
-  words.hidden = false;
   words.textContent = mode === 'here'
     ? 'Files are judged here, by the very code that the service runs. Nothing is sent before you press a button, and '
       + 'this page now works without a network.'
@@ -335,7 +385,12 @@ async function start() {
   words.classList.toggle('note', mode === 'there');
   form.hidden = false;
   form.dataset.mode = mode;
+  input.addEventListener('click', () => { input.value = ''; }); // so that the same file can be chosen again
   input.addEventListener('change', () => receive([...input.files], mode));
+  stop.addEventListener('click', () => {
+    stopping.abort();
+    stopping = new AbortController();
+  });
   form.addEventListener('submit', (event) => event.preventDefault());
   for (const type of ['dragover', 'drop', 'dragleave'])
     addEventListener(type, (event) => {

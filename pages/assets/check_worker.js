@@ -1,6 +1,6 @@
 // The validator beside the page, so that a large file does not hold the page up. Messages: first the module's
-// address, answered with {ready} or {failed}; then {id, name, bytes}, answered with {id, check, dryRun, markup} or
-// {id, error}.
+// address, answered with {ready} or {failed}; then {name, bytes}, answered with {check, dryRun, markup} or {error}.
+// The page sends one when the one before is answered.
 import { Validator } from '/client.js';
 
 let validator = null;
@@ -25,8 +25,8 @@ addEventListener('message', async ({ data }) => {
     return;
   }
   try {
-    postMessage({ id: data.id, ...judge(data) });
+    postMessage(judge(data));
   } catch (error) {
-    postMessage({ id: data.id, error: error.message });
+    postMessage({ error: error.message });
   }
 });

@@ -8,8 +8,8 @@
 // bench-store-unbound ...) and, from here, unreachable, bad-answer, aborted, no-webassembly, validator-failed and
 // out-of-memory.
 
-/** Where this module came from, and where runs go unless `service` says otherwise. */
-const HOME = new URL('.', import.meta.url).href;
+/** The service that this module came from, also as the copy in /assets/: where runs go unless `service` says otherwise. */
+const HOME = new URL('.', import.meta.url).href.replace(/\/assets\/$/, '/');
 /** The service takes no larger file. */
 export const LIMIT_BYTES = 4 * 1024 * 1024;
 const WORTH_PACKING = 8 * 1024;

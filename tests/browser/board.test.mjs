@@ -58,6 +58,11 @@ const tableRows = (page) => page.evaluate(() => {
   });
 });
 
+/** The rows by what they show without a script. */
+const tableRowsAsText = (page) => page.$$eval('.board tbody tr', (rows) => rows.map((row) => ({
+  device: row.children[0].textContent, workload: row.children[3].textContent,
+  link: row.children[0].querySelector('a')?.getAttribute('href') ?? null })));
+
 const shownDevices = (page) => page.evaluate(() => new Set([...document.querySelectorAll('.board tbody th')]
   .map(({ textContent }) => textContent)).size);
 const countText = (page) => page.textContent('#count');
@@ -452,6 +457,89 @@ test('a burst takes TTFT and decode from its row, wherever the row is shown; odd
   assert.match(text, /End to end/);
   assert.doesNotMatch(text, /TTFT|Decode/);
   settled(page);
+});
+
+for (const width of [320, 1280])
+  test(`a link that the keyboard reaches first skips the charts, ${width} pixels`, async (t) => {
+    const page = await open(t, '/', { viewport: { width, height: 640 } });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the table');
+    const { x, y, width: wide } = await page.locator(':focus').boundingBox();
+    assert.ok(x >= 0 && y >= 0 && x + wide <= width, 'it is seen while it has the focus');
+    assert.ok((await page.locator('text="Skip to content"').boundingBox()).x < 0, 'and not without');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => Math.abs(document.getElementById('rows').getBoundingClientRect().top) < 5);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.closest('.rows') !== null), true, 'what follows is the table');
+  });
+
+test('a place on the page in the address is kept out of what is asked', async (t) => {
+  const page = await open(t, '/?runtimeId=webllm#rows');
+  await awaitCount(page, 400);
+  await page.selectOption('#f-workloadId', 'embed-single');
+  await awaitCount(page, 20);
+  assert.equal(pathOf(page), '/?runtimeId=webllm&workloadId=embed-single');
+  const asked = [];
+  page.on('request', (request) => { if (!request.url().includes('/assets/')) asked.push(request.url().slice(service.base.length)); });
+  await page.click('.found a:text-is("to the table")');
+  assert.equal(new URL(page.url()).hash, '#rows');
+  await page.goBack();
+  await page.goBack();
+  await awaitCount(page, 400);
+  assert.equal(new URL(page.url()).hash, '#rows');
+  assert.deepEqual(asked, ['/?runtimeId=webllm'], 'a place on the page is not fetched');
+});
+
+const FAILURES = { 'nobody answers': (route) => route.abort(), 'an error': (route) => route.fulfill({ status: 503, body: 'no' }),
+  'a login page': (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Log in</h1>' }) };
+for (const [name, answer] of Object.entries(FAILURES))
+  test(`when ${name} the board stays, says so, and works again`, async (t) => {
+    const page = await openPage(t, browser);
+    await page.goto(service.base);
+    await page.route('**/?*', answer);
+    for (const act of [() => page.click('#sort-ttftMs'), () => page.fill('#f-q', 'webllm')]) {
+      await page.evaluate(() => { document.getElementById('said').textContent = ''; });
+      await act();
+      await page.waitForFunction(() => /could not be loaded/.test(document.getElementById('said').textContent));
+      assert.equal(await page.isVisible('#said'), true);
+      assert.equal(pathOf(page), '/', 'the address is that of what is shown');
+      assert.match(await countText(page), /^2000 rows/);
+      assert.equal(await page.getAttribute('#board', 'aria-busy'), null);
+    }
+    await page.unroute('**/?*');
+    await page.press('#f-q', 'Enter');
+    await awaitCount(page, 400);
+    assert.equal(pathOf(page), '/?q=webllm');
+    assert.doesNotMatch(await page.textContent('#said'), /could not/);
+  });
+
+test('very long words are cut where they are typed, and break no page', async (t) => {
+  const page = await open(t, '/', { viewport: { width: 320, height: 640 } });
+  await page.click('.filters summary');
+  await page.focus('#f-q');
+  for (const word of ['w'.repeat(5000), '\u{1F525}'.repeat(500), '\u4e00'.repeat(500)]) {
+    await page.keyboard.insertText(word);
+    await page.waitForFunction(() => document.querySelector('#count').textContent === 'No rows');
+    assert.equal(page.url().length < 1100, true);
+    assert.deepEqual(await overflow(page), []);
+    await page.fill('#f-q', '');
+    await awaitCount(page, 2000);
+  }
+  assert.equal((await service.fetch(`/?q=${'w'.repeat(257)}`)).status, 400);
+});
+
+test('a row with a key that is empty has no link, and no chart leads to it', async (t) => {
+  const entries = boardEntries(2).slice(0, 12).map((entry) => ({ ...entry,
+    cells: entry.cells.map((cell) => (cell.workloadId === 'embed-single' ? { ...cell, workloadId: '' } : cell)) }));
+  const page = await open(t, '/', { service: await serve(t, entries), javaScriptEnabled: false });
+  const rows = await tableRowsAsText(page);
+  const nameless = rows.filter(({ workload }) => workload === '');
+  assert.ok(nameless.length > 0 && rows.length > nameless.length);
+  assert.ok(nameless.every(({ link, device }) => link === null && device !== ''));
+  assert.ok(rows.filter(({ workload }) => workload !== '').every(({ link }) => link !== null));
+  for (const link of await page.$$eval('.charts a', (links) => links.map((one) => one.getAttribute('href'))))
+    assert.match(link, /workloadId=[^&]/);
 });
 
 test('an empty board says what to do', async (t) => {

@@ -220,6 +220,19 @@ test('check: a service with rules of its own does not promise the verdict of the
   assert.match(await (await own.fetch('/check')).text(), /its own verdict may differ/);
 });
 
+test('check: where the service takes smaller files the page says so, and a refusal is shown as one', async (t) => {
+  const own = await startService(t, { config: { max_body: 65536 } });
+  const page = await openCheck(t, own);
+  assert.match(await page.locator('main .note').innerText(), /smaller files.*its own verdict may differ/);
+  const run = seal(makeRun({ id: 'too-large-here', pad: 200_000 }));
+  assert.deepEqual(await choose(page, fileOf('large.json', run)), ['publishable'], 'the module knows the usual limit only');
+  await page.getByRole('button', { name: 'Submit this run' }).click();
+  await page.waitForFunction(() => document.querySelector('.outcome').textContent !== '');
+  assert.match(await page.locator('.outcome').innerText(), /payload-too-large/);
+  assert.equal(await page.locator('.outcome a').count(), 0);
+  assert.equal((await own.json('/api/bench/runs/too-large-here')).status, 404);
+});
+
 test('check: without JavaScript it names the command line', async (t) => {
   const browser = await startBrowser(t);
   const page = await openPage(t, browser, { javaScriptEnabled: false });
@@ -242,6 +255,111 @@ test('check: the keyboard is enough', async (t) => {
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Open the page of this run');
   settled(page);
+});
+
+/** A worker that gets ready and then does WORK with a file called bad.json; others are judged as nothing. */
+const workerThat = (work) => (page) => page.route('**/check_worker.js*', (route) => route.fulfill({ contentType: 'text/javascript', body: `
+  addEventListener('message', ({ data }) => {
+    if (data.validator) postMessage({ ready: true });
+    else if (data.name !== 'bad.json') postMessage({ check: {}, dryRun: { ok: true }, markup: null });
+    else { ${work} }
+  });` }));
+const BAD = fileOf('bad.json', '{}'), OTHER = fileOf('other.json', '{}');
+
+test('check: Stop ends a validator that does not answer, by keyboard, and the same file can be chosen again', async (t) => {
+  const page = await openCheck(t, service, { prepare: workerThat('for (;;);') });
+  assert.equal(await page.locator('#check-stop').isVisible(), false);
+  for (const round of [1, 2]) {
+    await page.setInputFiles('#check-files', [OTHER, BAD, OTHER]);
+    await page.waitForFunction(() => /Checking bad/.test(document.getElementById('check-status').textContent));
+    await page.focus('#check-files');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'check-stop', `round ${round}`);
+    if (round === 1) await screenshot(page, 'check-stop');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#check:not([aria-busy])');
+    assert.deepEqual(await page.locator('.checked').evaluateAll((nodes) => nodes.map((node) => node.dataset.verdict)), ['publishable', 'unread']);
+    assert.match(await page.locator('.checked').last().innerText(), /Stopped\. It was not judged, and nothing was sent\./);
+    assert.equal(await page.textContent('#check-status'), 'Stopped: 2 files not checked.');
+    assert.equal(await page.locator('#check-stop').isVisible(), false);
+    while (page.workers().length) await page.workers()[0].waitForEvent('close'); // the loop has ended, too
+  }
+  assert.deepEqual(await choose(page, OTHER), ['publishable']);
+  assert.deepEqual(page.posts, []);
+  settled(page);
+});
+
+test('check: a validator that stays silent is ended after a minute, and the next file is judged', async (t) => {
+  const page = await openCheck(t, service, { prepare: async (made) => {
+    await workerThat('close();')(made);
+    await made.clock.install();
+  } });
+  await page.setInputFiles('#check-files', [BAD, OTHER]);
+  await page.waitForFunction(() => /Checking bad/.test(document.getElementById('check-status').textContent));
+  await page.clock.fastForward(50_000);
+  assert.equal(await page.locator('.checked').count(), 0);
+  await page.clock.fastForward(11_000);
+  await page.waitForSelector('#check:not([aria-busy])');
+  assert.match(await page.locator('.checked').first().innerText(), /no answer for 60 seconds\. It was not judged, and nothing was sent\./);
+  assert.equal(await page.locator('.checked').last().getAttribute('data-verdict'), 'publishable');
+  settled(page);
+});
+
+for (const [name, work, said] of [['breaks off', 'setTimeout(() => { throw new Error("out of luck"); });', /broke off: .*out of luck\. It was not judged, and nothing was sent\./],
+  ['traps', 'postMessage({ error: "The validator could not cope with this file." });', /could not cope with this file\./]])
+  test(`check: a validator that ${name} says so, and the next file is judged`, async (t) => {
+    const page = await openCheck(t, service, { prepare: workerThat(work) });
+    assert.deepEqual(await choose(page, BAD, OTHER), ['unread', 'publishable']);
+    assert.match(await page.locator('.checked').first().innerText(), said);
+    assert.deepEqual(page.posts, []);
+  });
+
+test('check: a validator that cannot be started again says so', async (t) => {
+  const page = await openCheck(t, service, { prepare: workerThat('setTimeout(() => { throw new Error("gone"); });') });
+  assert.deepEqual(await choose(page, BAD), ['unread']);
+  await page.unroute('**/check_worker.js*');
+  await page.route('**/check_worker.js*', (route) => route.abort());
+  assert.deepEqual(await choose(page, OTHER), ['unread']);
+  assert.match(await page.locator('.checked').innerText(), /could not be started again.*Nothing was sent\. Load this page again\./);
+  assert.deepEqual(page.posts, []);
+});
+
+test('check: Stop ends a file that is on its way to the service, and does not say that nothing was sent', async (t) => {
+  const page = await openCheck(t, service, { prepare: async (made) => {
+    await made.addInitScript(() => { delete globalThis.WebAssembly; });
+    await made.route('**/api/bench/validate', () => {});
+  } });
+  await page.setInputFiles('#check-files', [OTHER]);
+  await Promise.all([page.waitForRequest('**/api/bench/validate'), page.getByRole('button', { name: 'Send 1 file for checking' }).click()]);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.waitForSelector('[data-verdict=unread]');
+  const text = await page.locator('.checked').innerText();
+  assert.match(text, /Stopped\. The file may have reached the service, which stores nothing of a check\./);
+  assert.doesNotMatch(text, /nothing was sent/);
+});
+
+test('check: a later choice is not blamed for the silence about an earlier one', async (t) => {
+  const page = await openCheck(t, service, { prepare: async (made) => {
+    await workerThat('for (;;);')(made);
+    await made.clock.install();
+  } });
+  await page.setInputFiles('#check-files', [BAD]);
+  await page.waitForFunction(() => /Checking bad/.test(document.getElementById('check-status').textContent));
+  await page.setInputFiles('#check-files', [OTHER]);
+  await page.clock.fastForward(61_000);
+  await page.waitForSelector('[data-verdict=publishable]');
+  assert.equal(await page.locator('.checked').count(), 1);
+  settled(page);
+});
+
+test('check: the page spells out the controls and direction marks of the specification, and no other character', async () => {
+  const html = await (await service.fetch('/check')).text();
+  const controls = new RegExp(`^[${html.match(/data-controls="([^"]*)"/)[1]}]$`, 'u');
+  const expected = /^[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]$/;
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const sign = String.fromCodePoint(code);
+    assert.equal(controls.test(sign), expected.test(sign), code.toString(16));
+  }
 });
 
 for (const colorScheme of ['light', 'dark'])

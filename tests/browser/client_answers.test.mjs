@@ -2,8 +2,12 @@
 // node, which has what the module needs; real browsers and the real service are in client.test.mjs.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { exportRun, submit } from '../../pages/assets/client.js';
 
 const RUN = { runId: 'run-of-a-test', cells: [] };
@@ -95,3 +99,22 @@ test('client: a changed run is not exported as a good one', async () => {
   await assert.rejects(exportRun({ ...RUN, digest: '0'.repeat(64) }), { code: 'digest-mismatch' });
   assert.match(JSON.parse(await (await exportRun({ ...RUN, digest: '0'.repeat(64) }, { reseal: true })).text()).digest, /^[1-9a-f]/);
 });
+
+for (const place of ['/client.js', '/assets/client.js', '/bench/client.js', '/bench/assets/client.js'])
+  test(`client: as ${place} it asks the service that it came from`, async (t) => {
+    const source = readFileSync(new URL('../../pages/assets/client.js', import.meta.url), 'utf8');
+    const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-client-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, place);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(file, source);
+    const asked = [];
+    t.mock.method(globalThis, 'fetch', async (url) => {
+      asked.push(String(url));
+      return new Response('{"nonce":"n"}', { headers: { 'Content-Type': 'application/json' } });
+    });
+    const { fetchNonce } = await import(pathToFileURL(file).href);
+    await fetchNonce();
+    assert.deepEqual(asked, [pathToFileURL(path.join(folder, place.includes('/bench/') ? 'bench' : '', 'api/bench/nonce')).href]);
+  });

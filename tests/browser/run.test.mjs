@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
 import { startFileRemote } from '../support/remote.mjs';
 import { startRemoteService } from '../support/remote_service.mjs';
+import { RULE_CASES } from '../support/rule_cases.mjs';
 import { makeRun } from '../support/run.mjs';
 import { startService } from '../support/service.mjs';
 import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
@@ -148,6 +149,20 @@ test('a run that is not public has no page', { timeout: 120_000 }, async (t) => 
     assert.match(markup, new RegExp(word));
     assert.doesNotMatch(markup, /UNWANTED|<article/);
   }
+});
+
+test('the methodology says of every rule how grave it can be, as the rules act', async (t) => {
+  const service = await startService(t);
+  const acts = {};
+  for (const [code, severity] of RULE_CASES.flatMap(({ flags }) => flags)) (acts[code] ??= new Set()).add(severity);
+  for (const place of ['/methodology/localmode-bench/5', '/check']) {
+    const html = await (await service.fetch(place)).text();
+    const rules = html.match(place === '/check' ? /<div data-rule=[^]*?<\/dd>/g : /<tr id=[^]*?<\/tr>/g);
+    const said = Object.fromEntries(rules.map((rule) => [rule.match(/<code>(.*?)</)[1],
+      [...rule.matchAll(/class="mark (?:bad|warn)">(\w+)</g)].map(([, word]) => word).sort()]));
+    assert.deepEqual(said, Object.fromEntries(Object.entries(acts).map(([code, set]) => [code, [...set].sort()])));
+  }
+  assert.match(await (await service.fetch('/methodology/localmode-bench/5')).text(), /warp as a whole word.*rejects when an ok cell was measured on the GPU/);
 });
 
 test('there is a page for what is not there', async (t) => {

@@ -23,6 +23,7 @@ START_TEST(html__escapes_what_could_leave_its_place)
         {"\xE2\x80\xAE\x1B\x7F", "<i title=\"\\u202e\\u001b\\u007f\">"},
         {"two\nlines\t", "<i title=\"two\nlines\t\">"},
         {"\xED\xA0\xBD", "<i title=\"\xEF\xBF\xBD\">"},
+        {"\xF7\xBF\xBF\xBF", "<i title=\"\xEF\xBF\xBD\">"}, /* beyond Unicode */
         {"\xC0\xBC", "<i title=\"&lt;\">"}, /* an overlong form, as a query may hold it */
         {"{}", "<i title=\"{}\">"},
     };
@@ -86,10 +87,11 @@ END_TEST
 START_TEST(html__gives_a_field_the_very_value)
 {
     struct buffer out BUFFER_SCOPE = {0};
-    static const char text[] = "a\xE2\x80\x8F\xC2\x85<\"&'\r\n\xED\xA0\xBD\0";
-    ck_assert_str_eq(filled(&out, html_exact((struct text){text, sizeof text - 1})),
-                     "<i title=\"a\xE2\x80\x8F\xC2\x85&lt;&quot;&amp;&#39;&#13;&#10;\xEF\xBF\xBD"
-                     "\xEF\xBF\xBD\">");
+    static const char text[] = "a\xE2\x80\x8F\xC2\x85<\"&'\r\n\t\x1B\xED\xA0\xBD\0";
+    ck_assert_str_eq(
+        filled(&out, html_exact((struct text){text, sizeof text - 1})),
+        "<i title=\"a\xE2\x80\x8F\xC2\x85&lt;&quot;&amp;&#39;&#13;&#10;\t&#27;\xEF\xBF\xBD"
+        "\xEF\xBF\xBD\">");
 }
 END_TEST
 
