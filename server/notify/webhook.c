@@ -26,6 +26,8 @@ enum {
     NUMBER = 24
 };
 
+static const char no_room[] = "webhook: no room, the oldest were dropped";
+
 struct body {
     struct body *next;
     int64_t posted_ms;
@@ -194,7 +196,7 @@ static void report_overflow(struct webhook *webhook, int64_t now_ms)
     if (!webhook->unreported ||
         (webhook->reported_ms && now_ms - webhook->reported_ms < webhook->options.report_ms))
         return;
-    log_count(webhook, "webhook: no room, the oldest were dropped", webhook->unreported);
+    log_count(webhook, no_room, webhook->unreported);
     webhook->unreported = 0;
     webhook->reported_ms = now_ms;
 }
@@ -351,6 +353,8 @@ void webhook_stop(struct webhook *webhook)
     pthread_cond_signal(&webhook->wake);
     pthread_mutex_unlock(&webhook->mutex);
     pthread_join(webhook->thread, NULL);
+    if (webhook->unreported)
+        log_count(webhook, no_room, webhook->unreported);
     if (webhook->figures.queued)
         log_count(webhook, "webhook: stopped, what was not delivered is lost",
                   webhook->figures.queued);

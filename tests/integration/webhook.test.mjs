@@ -246,7 +246,9 @@ test('bodies that wait are bounded by bytes, too', async (t) => {
   const poster = post(t, receiver.url, {});
   await poster.ask('fill 100 100000');
   await poster.figures({ queued: 41, dropped: 59 });
-  await poster.stop();
+  await poster.stop(); /* which also reports what was not reported yet */
+  assert.equal([...poster.log.matchAll(/no room.*count=(\d+)/g)].reduce((sum, found) => sum + Number(found[1]), 0), 59);
+  assert.match(poster.log, /is lost .*count=41\n/);
 });
 
 test('stopping in mid-transfer takes less than a second, and says what is lost', async (t) => {
