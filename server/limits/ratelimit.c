@@ -167,25 +167,25 @@ static bool attempt(struct ratelimit *limit, enum rate_class class, const struct
     int64_t slot = now_ms / SLOT_MS, wait = 0;
     struct rate_share shares[RATE_SHARES];
     struct window *windows[RATE_SHARES];
-    size_t count = rate_shares(client, shares);
+    size_t count = rate_shares(client, shares), known = 0;
     pthread_mutex_lock(&limit->mutex);
     for (size_t i = 0; i < count; i++) {
         struct row *row = find_row(limit, &shares[i].network, shares[i].bits, counted, now_ms);
         if (!row)
             continue;
         row->used_ms = now_ms;
-        windows[i] = &row->windows[class - 1];
-        window_slide(windows[i], slot);
+        struct window *window = windows[known++] = &row->windows[class - 1];
+        window_slide(window, slot);
         uint64_t most = (uint64_t)limit->limits[class] * shares[i].factor;
-        if (window_sum(windows[i]) >= most) {
-            int64_t slots = window_wait(windows[i], most);
+        if (window_sum(window) >= most) {
+            int64_t slots = window_wait(window, most);
             if (slots > wait)
                 wait = slots;
         }
     }
     /* Making the second row cannot have evicted the first: it was used just now, and a bucket that
      * holds both has WAYS - 1 older ones. */
-    for (size_t i = 0; i < count && counted && !wait; i++)
+    for (size_t i = 0; i < known && counted && !wait; i++)
         windows[i]->counts[slot % SLOTS]++;
     pthread_mutex_unlock(&limit->mutex);
     if (wait)

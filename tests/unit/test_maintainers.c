@@ -257,7 +257,7 @@ START_TEST(maintainers__what_cannot_be_read_changes_nothing)
     maintainers_refresh(maintainers, now += 1000);
     ck_assert(!knows(maintainers, "one"));
     write_text(&text);
-    maintainers_refresh(maintainers, now += 1000);
+    maintainers_refresh(maintainers, now + 1000);
     ck_assert(knows(maintainers, "one"));
     maintainers_close(maintainers);
 }
