@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "server/clock.h"
 #include "server/version.h"
@@ -87,6 +88,15 @@ static size_t drop_answer(char *bytes, size_t one, size_t size, void *context)
     return transfer->received > TRANSFER_ANSWER_MOST ? 0 : size;
 }
 
+/* Connections are not handed down to the git program. (The library's socket pair for its own use is, and ends
+ * nowhere.) */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /* What does not change between deliveries. Proxies are those of the usual environment variables. */
 static bool set_up(struct transfer *transfer)
 {
@@ -107,6 +117,7 @@ static bool set_up(struct transfer *transfer)
                CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_answer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_POST, 1L) == CURLE_OK;
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
@@ -81,6 +81,7 @@ function post(t, url, options = FAST, env = {}) {
     }, () => `${JSON.stringify(wanted)}, but ${JSON.stringify(last)}\n${poster.log}`);
   };
   t.after(() => child.kill('SIGKILL'));
+  poster.pid = child.pid;
   return poster;
 }
 
@@ -292,6 +293,22 @@ test('what was posted just before the end still goes out', async (t) => {
   await poster.stop();
   assert.equal(receiver.received.length, 1);
   assert.equal(poster.log, '');
+});
+
+test('its connections are not handed down to children', async (t) => {
+  const receiver = await receive(t, () => {});
+  const poster = post(t, receiver.url, {});
+  poster.post('x');
+  await until(() => receiver.received.length, () => poster.log);
+  const inodes = readFileSync(`/proc/${poster.pid}/net/tcp`, 'utf8').split('\n').map((line) => line.trim().split(/ +/)[9]);
+  const connections = readdirSync(`/proc/${poster.pid}/fd`).filter((fd) => {
+    const found = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${poster.pid}/fd/${fd}`));
+    return found && inodes.includes(found[1]);
+  });
+  assert.equal(connections.length, 1);
+  const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/${poster.pid}/fdinfo/${connections[0]}`, 'utf8'))[1];
+  assert.ok(parseInt(flags, 8) & 0o2000000, flags);
+  await poster.stop();
 });
 
 test('a password in the URL is used, and shows nowhere', async (t) => {
