@@ -25,7 +25,8 @@ struct maintainers_edit {
  * either case. */
 bool edit_begin(struct maintainers_edit *edit, const char *path);
 /* Puts TEXT, when it is a good file, in the place of the file: durable when it returns, with the mode and
- * owner that it had, or mode 0600. False and PROBLEM: the file is as it was. */
+ * owner that it had, or mode 0600. False and PROBLEM: the file is as it was, unless only its folder could not
+ * be made durable. */
 bool edit_save(struct maintainers_edit *edit);
 void edit_end(struct maintainers_edit *edit);
 

@@ -15,13 +15,12 @@ enum { WEBHOOK_SECRET_LEAST = 16 };
 /* Times in ms. */
 struct webhook_options {
     const char *url, *secret; /* copied */
-    int64_t
-        base_ms; /* pause after the first failure; doubles, and is up to half as short by chance */
-    int64_t ceiling_ms;             /* the longest pause */
-    int64_t give_up_ms;             /* a body this old is dropped when an attempt fails */
-    int64_t connect_ms;             /* to connect */
-    int64_t total_ms;               /* for a whole attempt */
-    int64_t report_ms;              /* bodies that had no room are logged once in this time */
+    int64_t base_ms;    /* pause after the first failure; doubles; chance takes up to half off */
+    int64_t ceiling_ms; /* the longest pause */
+    int64_t give_up_ms; /* a body this old is dropped when an attempt fails */
+    int64_t connect_ms; /* to connect */
+    int64_t total_ms;   /* for a whole attempt */
+    int64_t report_ms;  /* bodies that had no room are logged once in this time */
     size_t most_bodies, most_bytes; /* that wait; more push out the oldest */
 };
 
