@@ -304,12 +304,7 @@ bool config_load(struct config *config, int count, char *const *arguments, char 
         return true;
     if (file && !read_file(&loading, file))
         return false;
-    if (!read_environment(&loading, environment) || !read_secrets(&loading))
-        return false;
-    for (size_t i = 0; i < key_count; i++)
-        if (keys[i].reserved && *config_value_get(config, &keys[i]))
-            return fail(&loading, "%s: not supported by this version", keys[i].name);
-    return true;
+    return read_environment(&loading, environment) && read_secrets(&loading);
 }
 
 void config_free(struct config *config)

@@ -14,10 +14,11 @@
 
 /* Every limit of spec 04. Zero switches a limit off where the table allows it. */
 struct limits {
-    int64_t rate_limit, validate_rate_limit, view_rate_limit; /* an hour and address */
-    int64_t accepted_per_hour, quarantined_per_hour;          /* runs an hour, everybody together */
-    int64_t bytes_per_day;                      /* published bytes, everybody together */
-    int64_t max_body, body_memory, drain_limit; /* bytes */
+    int64_t rate_limit, validate_rate_limit;         /* an hour and address */
+    int64_t view_rate_limit, review_rate_limit;      /* an hour and address */
+    int64_t accepted_per_hour, quarantined_per_hour; /* runs an hour, everybody together */
+    int64_t bytes_per_day;                           /* published bytes, everybody together */
+    int64_t max_body, body_memory, drain_limit;      /* bytes */
     int64_t max_connections, max_connections_per_address;
     int64_t idle_timeout_s, header_timeout_s;  /* seconds */
     int64_t min_body_rate, body_rate_window_s; /* bytes a second, over seconds */
@@ -37,9 +38,10 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 struct config {
     char *listen, *store, *state_dir, *public_url, *mmlu_key, *author_name, *author_email, *licence;
     char *git_host, *git_ca_file, *token_expires;
-    char *maintainers_file, *receipt_key_file, *redis_url, *redis_prefix;
-    char *nonce_secret, *nonce_secret_previous, *github_token, *redis_password;
+    char *maintainers_file, *receipt_key_file, *redis_url, *redis_prefix, *webhook_url;
+    char *nonce_secret, *nonce_secret_previous, *github_token, *redis_password, *webhook_secret;
     char *nonce_secret_file, *nonce_secret_previous_file, *github_token_file, *redis_password_file;
+    char *webhook_secret_file;
     char **allowed_origins, **trusted_proxies, **protocols, **board_protocols;
     int64_t summary_limit, threads;
     int64_t log_format, log_level; /* index into the row's choices */
@@ -66,7 +68,7 @@ struct config_key {
     enum config_type type;
     bool limit;    /* a limit of spec 04 */
     bool zero_off; /* 0 lifts it */
-    bool reserved; /* known to the specification, refused by this version when set */
+    bool guarded;  /* a URL: not shown when it holds user or password */
 };
 /* The table, read only; *COUNT rows. */
 const struct config_key *config_keys(size_t *count);

@@ -73,6 +73,14 @@ static const struct config_key table[] = {
      .help = "day the token expires, YYYY-MM-DD: warned of from 14 days before"},
     {.name = "receipt_key_file", .type = CONFIG_TEXT, .offset = AT(receipt_key_file),
      .fallback = "", .help = "private key that signs receipts, made by `benchledger keygen`; empty: no receipts"},
+    {.name = "maintainers_file", .type = CONFIG_TEXT, .offset = AT(maintainers_file),
+     .fallback = "", .help = "maintainers who may review, and hashes of their tokens, kept by `benchledger token`; empty: nobody"},
+    {.name = "webhook_url", .type = CONFIG_TEXT, .offset = AT(webhook_url), .fallback = "", .guarded = true,
+     .help = "http or https URL that is told of reviews; empty: none"},
+    {.name = "webhook_secret", .type = CONFIG_SECRET, .offset = AT(webhook_secret), .fallback = "",
+     .help = "signs what is sent there, 16 characters or more"},
+    {.name = "webhook_secret_file", .type = CONFIG_TEXT, .offset = AT(webhook_secret_file),
+     .fallback = "", .help = "file that holds webhook_secret"},
     {.name = "redis_url", .type = CONFIG_TEXT, .offset = AT(redis_url), .fallback = "",
      .help = "Redis that several instances share rates and nonces by: redis://host:port/db or unix:///path; empty: one instance"},
     {.name = "redis_prefix", .type = CONFIG_TEXT, .offset = AT(redis_prefix), .fallback = "benchledger:",
@@ -92,6 +100,9 @@ static const struct config_key table[] = {
      .fallback = "1200", .least = 0, .most = 60000, .unit = "an hour", .limit = true,
      .zero_off = true,
      .help = "filtered, sorted or searched boards that are not kept and have to be made, per client address"},
+    {.name = "review_rate_limit", .type = CONFIG_NUMBER, .offset = LIMIT(review_rate_limit),
+     .fallback = "10", .least = 0, .most = 60000, .unit = "an hour", .limit = true,
+     .zero_off = true, .help = "attempts to review with a wrong token, per client address"},
     {.name = "accepted_per_hour", .type = CONFIG_NUMBER, .offset = LIMIT(accepted_per_hour),
      .fallback = "0", .least = 0, .most = 1000000, .unit = "an hour", .limit = true,
      .zero_off = true, .help = "runs published, everybody together"},
@@ -159,9 +170,6 @@ static const struct config_key table[] = {
     {.name = "gc_days", .type = CONFIG_NUMBER, .offset = LIMIT(gc_days), .fallback = "7",
      .least = 0, .most = 3650, .unit = "days", .limit = true, .zero_off = true,
      .help = "how often `git gc` runs beside the service; loose objects are packed as needed"},
-
-    {.name = "maintainers_file", .type = CONFIG_TEXT, .offset = AT(maintainers_file),
-     .fallback = "", .reserved = true, .help = "reviewers and their tokens"},
 };
 /* clang-format on */
 

@@ -32,8 +32,6 @@ void config_print_help(FILE *out)
         const struct config_key *key = &keys[i];
         char variable[64];
         config_environment_name(key, variable);
-        if (key->reserved)
-            continue;
         if (key->type == CONFIG_SECRET)
             fprintf(out, "  (environment %s)\n      %s\n", variable, key->help);
         else
@@ -65,8 +63,6 @@ void config_print_markdown(FILE *out)
         const struct config_key *key = &keys[i];
         char variable[64];
         config_environment_name(key, variable);
-        if (key->reserved)
-            continue;
         fprintf(out, "| `%s` | `%s` | ", key->name, variable);
         if (*key->fallback)
             fprintf(out, "`%s`", key->fallback);
@@ -110,12 +106,14 @@ void config_print_values(const struct config *config, FILE *out)
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
         const struct config_key *key = &keys[i];
-        if (key->reserved)
-            continue;
         if (key->type == CONFIG_SECRET) {
             /* A comment, because a file may not carry it. Neither length nor content shows. */
             fprintf(out, "; %s: %s\n", key->name,
                     *config_value_get(config, key) ? "***" : "not set");
+            continue;
+        }
+        if (key->guarded && strchr(config_value_get(config, key), '@')) {
+            fprintf(out, "; %s: set, not shown\n", key->name);
             continue;
         }
         fprintf(out, "%s =", key->name);

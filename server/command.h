@@ -18,5 +18,6 @@ int index_command(int count, char **arguments);
 int rows_command(int count, char **arguments);
 int keygen_command(int count, char **arguments);
 int verify_receipt_command(int count, char **arguments);
+int token_command(int count, char **arguments);
 
 #endif

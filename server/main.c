@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"rows", "print the board rows of a dataset", rows_command},
     {"keygen", "make a key that signs receipts", keygen_command},
     {"verify-receipt", "verify a receipt offline", verify_receipt_command},
+    {"token", "keep the maintainers who review, and their tokens", token_command},
 };
 
 static void print_usage(FILE *out)

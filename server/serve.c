@@ -30,6 +30,8 @@
 #include "server/http/waitroom.h"
 #include "server/http/watchdog.h"
 #include "server/log.h"
+#include "server/maintainers/maintainers.h"
+#include "server/notify/webhook.h"
 #include "server/service.h"
 #include "validator/arena.h"
 
@@ -119,6 +121,29 @@ static bool load_keys(struct key_room *room, const struct config *config)
            load_receipt_key(room, config->receipt_key_file);
 }
 
+static bool check_webhook(const struct config *config)
+{
+    const char *key, *problem = webhook_problem(config->webhook_url, config->webhook_secret, &key);
+    return !problem || complain(key, problem);
+}
+
+static bool open_maintainers(struct service *service)
+{
+    char problem[MAINTAINERS_PROBLEM];
+    service->maintainers = maintainers_open(service->config->maintainers_file, problem);
+    return service->maintainers || complain("maintainers_file", problem);
+}
+
+static bool start_webhook(struct service *service)
+{
+    const struct config *config = service->config;
+    const char *problem = NULL;
+    struct webhook_options options = webhook_defaults(config->webhook_url, config->webhook_secret);
+    if (*options.url)
+        service->webhook = webhook_start(&options, &problem);
+    return !problem || complain("webhook", problem);
+}
+
 static bool check_store(const struct config *config)
 {
     const char *key, *problem = attach_problem(config, &key);
@@ -188,6 +213,7 @@ static void tick(void *context, int64_t now_ms)
     struct service *service = context;
     waitroom_expire(service->waitroom, now_ms);
     ready_remind(service);
+    maintainers_refresh(service->maintainers, now_ms);
 }
 
 static void fill(struct service *service)
@@ -196,7 +222,8 @@ static void fill(struct service *service)
     const struct limits *limits = &config->limits;
     const int64_t rates[RATE_CLASSES] = {[RATE_SUBMIT] = limits->rate_limit,
                                          [RATE_VALIDATE] = limits->validate_rate_limit,
-                                         [RATE_VIEW] = limits->view_rate_limit};
+                                         [RATE_VIEW] = limits->view_rate_limit,
+                                         [RATE_REVIEW] = limits->review_rate_limit};
     bool local = binding_of(config->store) == BINDING_LOCAL;
     bool hosted = binding_of(config->store) == BINDING_HOSTED;
     service->unbound = !*config->store || attach_is_read_only(config);
@@ -230,8 +257,10 @@ static void empty(struct service *service)
 {
     if (service->watchdog)
         watchdog_stop(service->watchdog);
-    store_close(service->store); /* commits what is queued */
+    store_close(service->store);    /* commits what is queued */
+    webhook_stop(service->webhook); /* which may still have been told of something */
     shared_close(service->shared);
+    maintainers_close(service->maintainers);
     watchdog_free(service->watchdog);
     handovers_free(service->handovers);
     shelf_free(service->judgements);
@@ -272,8 +301,10 @@ static void block_signals(void)
 {
     sigset_t signals;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGHUP, SIG_IGN); /* nor is a closed terminal */
+    signal(SIGHUP,
+           SIG_IGN); /* nor is a closed terminal; blocked, it can be waited for all the same */
     ending_signals(&signals);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
@@ -284,6 +315,18 @@ static int wait_for_signal(void)
     int number = 0;
     ending_signals(&signals);
     return sigwait(&signals, &number) == 0 ? number : 0;
+}
+
+/* Serves until a signal ends it, which is returned; SIGHUP only asks for the maintainers to be read again. */
+static int serve_until_signal(struct service *service)
+{
+    sigset_t signals;
+    int number = 0;
+    ending_signals(&signals);
+    sigaddset(&signals, SIGHUP);
+    while (sigwait(&signals, &number) == 0 && number == SIGHUP)
+        maintainers_reread(service->maintainers);
+    return number;
 }
 
 /* Whoever asks twice does not want to wait: every acknowledged run is durable, so nothing is lost. */
@@ -310,6 +353,8 @@ static int run(struct service *service)
     fill(service);
     if (!open_shared(service))
         return EXIT_CONFIG;
+    if (!start_webhook(service))
+        return EXIT_START;
     struct store_error error = {0};
     if (!attach_open(service, &error)) {
         complain("store", error.message);
@@ -325,7 +370,7 @@ static int run(struct service *service)
         return EXIT_START;
     }
     fprintf(stderr, "listening on %s\n", bound);
-    int number = wait_for_signal();
+    int number = serve_until_signal(service);
     log_event(LOG_INFO, "stopping", LOG_FIELDS({"signal", strsignal(number)}));
     watch_second_signal();
     http_stop(http);
@@ -347,8 +392,9 @@ static int serve(const struct config *config)
     int code = EXIT_CONFIG;
     log_configure(config->log_format == LOG_FORMAT_JSON, (enum log_level)config->log_level);
     warn_of_variables();
-    if (check_store(config) && check_shared(&service) && read_expiry(&service) &&
-        trust_proxies(&service) && load_keys(&keys, config)) {
+    if (check_store(config) && check_shared(&service) && check_webhook(config) &&
+        read_expiry(&service) && trust_proxies(&service) && load_keys(&keys, config) &&
+        open_maintainers(&service)) {
         service.answers = &keys.key;
         service.receipts = keys.receipts;
         raise_descriptors();
@@ -367,10 +413,11 @@ static int check(const struct config *config)
     KEY_ROOM_SCOPE struct key_room keys = {0};
     if (!check_shared(&service))
         return EXIT_CONFIG; /* and what may be a password is not printed */
-    bool good = check_store(config) && read_expiry(&service) && trust_proxies(&service) &&
-                load_keys(&keys, config);
+    bool good = check_store(config) && check_webhook(config) && read_expiry(&service) &&
+                trust_proxies(&service) && load_keys(&keys, config) && open_maintainers(&service);
     if (good) /* what is wrong may hold a secret in the wrong place */
         config_print_values(config, stdout);
+    maintainers_close(service.maintainers);
     address_list_free(&service.trusted);
     return good ? 0 : EXIT_CONFIG;
 }

@@ -18,11 +18,13 @@ struct asset_room;
 struct boardview;
 struct content;
 struct handovers;
+struct maintainers;
 struct making;
 struct metrics;
 struct shelf;
 struct waitroom;
 struct watchdog;
+struct webhook;
 
 /* Runs published, quarantined and bytes, everybody together. */
 struct budgets {
@@ -43,6 +45,8 @@ struct service {
     struct watchdog *watchdog;
     struct ratelimit *rates;
     struct shared *shared; /* rates and nonces of several instances; NULL: this one is alone */
+    struct maintainers *maintainers; /* who may review; never NULL while it serves */
+    struct webhook *webhook;         /* NULL: nobody is told */
     struct budgets budgets;
     struct nonce_keys nonces;
     struct address_list trusted;

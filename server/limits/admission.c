@@ -63,6 +63,19 @@ bool admission_view(const struct request *request, int64_t *retry_s)
                           retry_s);
 }
 
+bool admission_review(const struct request *request, int64_t *retry_s)
+{
+    return ratelimit_has_room(request->service->rates, RATE_REVIEW, &request->client,
+                              clock_monotonic_ms(), retry_s);
+}
+
+void admission_review_failed(const struct request *request)
+{
+    int64_t retry_s;
+    (void)ratelimit_take(request->service->rates, RATE_REVIEW, &request->client,
+                         clock_monotonic_ms(), &retry_s);
+}
+
 static bool refuse_rate(struct answer *answer, int64_t retry_s, const char *message)
 {
     answer_error_retry(answer, ERROR_RATE_LIMITED, message, retry_s);

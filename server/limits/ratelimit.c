@@ -157,36 +157,52 @@ size_t rate_shares(const struct address *client, struct rate_share shares[RATE_S
     return 2;
 }
 
-bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
-                    int64_t now_ms, int64_t *retry_s)
+/* Whether there is room; with COUNTED the attempt is then counted. A question alone takes no row of the
+ * table. */
+static bool attempt(struct ratelimit *limit, enum rate_class class, const struct address *client,
+                    bool counted, int64_t now_ms, int64_t *retry_s)
 {
     if (class == RATE_NONE || !limit->limits[class])
         return true;
     int64_t slot = now_ms / SLOT_MS, wait = 0;
     struct rate_share shares[RATE_SHARES];
     struct window *windows[RATE_SHARES];
-    size_t count = rate_shares(client, shares);
+    size_t count = rate_shares(client, shares), known = 0;
     pthread_mutex_lock(&limit->mutex);
     for (size_t i = 0; i < count; i++) {
-        struct row *row = find_row(limit, &shares[i].network, shares[i].bits, true, now_ms);
+        struct row *row = find_row(limit, &shares[i].network, shares[i].bits, counted, now_ms);
+        if (!row)
+            continue;
         row->used_ms = now_ms;
-        windows[i] = &row->windows[class - 1];
-        window_slide(windows[i], slot);
+        struct window *window = windows[known++] = &row->windows[class - 1];
+        window_slide(window, slot);
         uint64_t most = (uint64_t)limit->limits[class] * shares[i].factor;
-        if (window_sum(windows[i]) >= most) {
-            int64_t slots = window_wait(windows[i], most);
+        if (window_sum(window) >= most) {
+            int64_t slots = window_wait(window, most);
             if (slots > wait)
                 wait = slots;
         }
     }
     /* Making the second row cannot have evicted the first: it was used just now, and a bucket that
      * holds both has WAYS - 1 older ones. */
-    for (size_t i = 0; i < count && !wait; i++)
+    for (size_t i = 0; i < known && counted && !wait; i++)
         windows[i]->counts[slot % SLOTS]++;
     pthread_mutex_unlock(&limit->mutex);
     if (wait)
         *retry_s = ((slot + wait) * SLOT_MS - now_ms + 999) / 1000;
     return !wait;
+}
+
+bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
+                    int64_t now_ms, int64_t *retry_s)
+{
+    return attempt(limit, class, client, true, now_ms, retry_s);
+}
+
+bool ratelimit_has_room(struct ratelimit *limit, enum rate_class class,
+                        const struct address *client, int64_t now_ms, int64_t *retry_s)
+{
+    return attempt(limit, class, client, false, now_ms, retry_s);
 }
 
 void ratelimit_charge(struct ratelimit *limit, enum rate_class class, const struct address *client,

@@ -13,7 +13,7 @@
 
 #include "server/limits/address.h"
 
-enum rate_class { RATE_NONE, RATE_SUBMIT, RATE_VALIDATE, RATE_VIEW, RATE_CLASSES };
+enum rate_class { RATE_NONE, RATE_SUBMIT, RATE_VALIDATE, RATE_VIEW, RATE_REVIEW, RATE_CLASSES };
 
 /* What a client counts as: a network and how many times the limit it has. */
 enum { RATE_SHARES = 2, RATE_HOUR_MS = 3600 * 1000 };
@@ -34,6 +34,10 @@ void ratelimit_free(struct ratelimit *limit);
  * the next one may succeed. NOW_MS is of a clock that does not jump. */
 bool ratelimit_take(struct ratelimit *limit, enum rate_class class, const struct address *client,
                     int64_t now_ms, int64_t *retry_s);
+/* The same question without counting: for attempts of which only some cost something, and are taken once
+ * that is known. As many as are made at the same moment may pass it. */
+bool ratelimit_has_room(struct ratelimit *limit, enum rate_class class,
+                        const struct address *client, int64_t now_ms, int64_t *retry_s);
 /* Counts N attempts that nobody made: what they stand for is worth as much. Never more than the limit
  * has room for, so that they weigh an hour at most, as attempts do. CLIENT is suspect from now on. */
 void ratelimit_charge(struct ratelimit *limit, enum rate_class class, const struct address *client,

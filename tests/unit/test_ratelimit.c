@@ -135,6 +135,28 @@ START_TEST(ratelimit__zero_is_off)
 }
 END_TEST
 
+START_TEST(ratelimit__asking_costs_nothing_until_something_is_counted)
+{
+    struct ratelimit *limit = limit_of(2, 60);
+    struct address client = of("192.0.2.1"), other = of("192.0.2.2"), six = of("2001:db8::1");
+    int64_t retry = 0;
+    for (int i = 0; i < 1000; i++)
+        ck_assert(ratelimit_has_room(limit, RATE_SUBMIT, &client, START, &retry));
+    ck_assert(take(limit, "192.0.2.1", START));
+    ck_assert(ratelimit_has_room(limit, RATE_SUBMIT, &client, START + MINUTE, &retry));
+    ck_assert(take(limit, "192.0.2.1", START + MINUTE));
+    ck_assert(!ratelimit_has_room(limit, RATE_SUBMIT, &client, START + 2 * MINUTE, &retry));
+    ck_assert_int_gt(retry, 3400);
+    ck_assert_int_le(retry, 3600);
+    ck_assert(
+        ratelimit_has_room(limit, RATE_SUBMIT, &client, START + (2 * 60 + retry) * 1000, &retry));
+    ck_assert(ratelimit_has_room(limit, RATE_SUBMIT, &other, START + 2 * MINUTE, &retry));
+    ck_assert(ratelimit_has_room(limit, RATE_SUBMIT, &six, START + 2 * MINUTE, &retry));
+    ck_assert(!ratelimit_suspects(limit, &client, START + 2 * MINUTE));
+    ratelimit_free(limit);
+}
+END_TEST
+
 START_TEST(budget__takes_until_the_limit_and_gives_back)
 {
     struct budget *budget = budget_new(100, HOUR);
@@ -202,6 +224,7 @@ Suite *test_suite(void)
     tcase_add_test(cases, ratelimit__a_full_table_keeps_working);
     tcase_add_test(cases, ratelimit__one_turn_at_a_time);
     tcase_add_test(cases, ratelimit__zero_is_off);
+    tcase_add_test(cases, ratelimit__asking_costs_nothing_until_something_is_counted);
     tcase_add_test(cases, budget__takes_until_the_limit_and_gives_back);
     tcase_add_test(cases, ratelimit__a_charge_counts_as_attempts_and_fills_the_hour_at_most);
     tcase_add_test(cases, ratelimit__who_was_charged_is_suspect_for_an_hour);
