@@ -21,13 +21,20 @@ static void put_head(const struct run_view *view, const struct run_place *place)
     const struct run_identity *identity = view->verdict->identity;
     const char *status = place ? place->status : NULL;
     bool good = status && !strcmp(status, "published");
-    html_put(view->out, "<h1>Run <bdi>{}</bdi></h1><p>", html_string(identity->run_id));
+    html_put(view->out, "<h1>{} <bdi>{}</bdi></h1><p>",
+             html_text(place && place->heading ? place->heading : "Run"),
+             html_string(identity->run_id));
     if (status)
         html_put(view->out, "<span class=\"mark {}\">{}</span> ", html_text(good ? "good" : "bad"),
                  html_text(status));
     html_put(view->out, "<a href=\"/methodology/{}\">{}</a>, suite {}, measured {}</p>",
              html_slice(view->protocol, HTML_NAME_MOST), html_string(identity->protocol),
              html_string(identity->suite), html_string(identity->created_at));
+}
+
+static void put_place_link(struct buffer *out, const char *id, const char *title)
+{
+    html_put(out, "<li><a href=\"#{}\">{}</a></li>", html_text(id), html_text(title));
 }
 
 static void put_contents(struct buffer *out, const struct run_place *place)
@@ -37,10 +44,15 @@ static void put_contents(struct buffer *out, const struct run_place *place)
         {"events", "Events"},   {"environment", "Environment"}, {"harness", "Harness"},
         {"record", "Record"}};
     buffer_text(out, "<nav aria-label=\"On this page\"><ul class=\"inline\">");
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (place || strcmp(sections[i][0], "record") != 0)
-            html_put(out, "<li><a href=\"#{}\">{}</a></li>", html_text(sections[i][0]),
-                     html_text(sections[i][1]));
+    for (size_t i = 0; place && i < place->first_count; i++)
+        put_place_link(out, place->first[i].id, place->first[i].title);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        bool record = !strcmp(sections[i][0], "record");
+        if (record && place && place->history)
+            put_place_link(out, place->history->id, place->history->title);
+        if (place || !record)
+            put_place_link(out, sections[i][0], sections[i][1]);
+    }
     buffer_text(out, "</ul></nav>");
 }
 
@@ -121,12 +133,17 @@ static void put_verdict(const struct run_view *view, enum digest_status digest)
     buffer_text(view->out, "</section>");
 }
 
+static void put_made(struct buffer *out, const struct run_section *section)
+{
+    html_put(out, "<section id=\"{}\"><h2>{}</h2>{}</section>", html_text(section->id),
+             html_text(section->title), html_raw(section->markup));
+}
+
 static void put_place(const struct run_view *view, const struct run_place *place)
 {
     if (!place)
         return;
     buffer_text(view->out, "<section id=\"record\"><h2>Record</h2><dl class=\"facts\">");
-    put_known(view->out, "Came in", place->origin);
     put_known(view->out, "Accepted", place->submitted_at);
     if (place->file_url)
         html_put(view->out, "<dt>File</dt><dd><a href=\"{}\">{}</a></dd>",
@@ -220,6 +237,8 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
     buffer_text(out, "<article class=\"run\">");
     put_head(&view, place);
     put_contents(out, place);
+    for (size_t i = 0; place && i < place->first_count; i++)
+        put_made(out, &place->first[i]);
     put_verdict(&view, digest);
     buffer_text(out, "<section id=\"results\"><h2>Results</h2>");
     run_overview(&view);
@@ -230,6 +249,8 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
     put_section(&view, "environment", "Environment", "environment");
     put_section(&view, "harness", "Harness and runtimes", "harness");
     put_section(&view, "calibration", "Calibration", "fingerprint");
+    if (place && place->history)
+        put_made(out, place->history);
     put_place(&view, place);
     put_rest(&view);
     buffer_text(out, "</article>");

@@ -21,7 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                            .commit = "0123456789abcdef0123456789abcdef01234567",
                                            .file_url = "/runs/2026/01/fuzz-run-1.json",
                                            .submitted_at = "2026-01-02T03:04:05.678Z",
-                                           .origin = "imported by somebody, without a nonce",
                                            .revision = 7};
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
