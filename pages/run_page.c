@@ -75,7 +75,7 @@ static size_t cell_number(const struct bench_run *run, const struct js_value *id
     return 0;
 }
 
-static void put_flag(const struct run_view *view, const struct flag *flag)
+void run_flag(const struct run_view *view, const struct flag *flag, size_t alike)
 {
     struct rule_text rule;
     bool rejects = flag->severity == SEVERITY_REJECT;
@@ -87,8 +87,10 @@ static void put_flag(const struct run_view *view, const struct flag *flag)
              html_text(flag->code), html_text(flag->message));
     size_t number = cell_number(view->run, flag->cell_id);
     if (number)
-        html_put(view->out, " in <a href=\"#cell-{}\">{}</a>", html_number((double)number),
-                 html_string(flag->cell_id));
+        html_put(view->out, " in <a href=\"{}#cell-{}\">{}</a>", html_text(view->address),
+                 html_number((double)number), html_string(flag->cell_id));
+    if (alike)
+        html_put(view->out, ", and {} more like it", html_number((double)alike));
     buffer_text(view->out, ".</p>");
     put_evidence(view->out, flag);
     if (protocol_rule(view->verdict->family, flag->code, &rule))
@@ -104,7 +106,7 @@ static void put_flags(const struct run_view *view)
             continue;
         if (!shown++)
             buffer_text(view->out, "<ul class=\"flags\">");
-        put_flag(view, flag);
+        run_flag(view, flag, 0);
     }
     if (shown)
         buffer_text(view->out, "</ul>");

@@ -14,7 +14,12 @@ struct run_view {
     const struct bench_run *run;
     const struct summaries *summaries;
     struct text protocol;
+    const char *address; /* of the run's page where this is another one, or NULL */
 };
+
+/* run_page.c: a flag with its evidence and what helps; ALIKE more of its code are not shown. */
+struct flag;
+void run_flag(const struct run_view *view, const struct flag *flag, size_t alike);
 
 /* run_cells.c: all cells in one table with links, the geometric means, then each on its own. */
 void run_overview(const struct run_view *view);
