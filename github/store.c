@@ -272,35 +272,26 @@ void store_release(struct store *store, const char *run_id)
     waiters_tell(catalogue_end_claim(store->catalogue, run_id, false), &result);
 }
 
-static void queue_change(struct store *store, struct pending *pending)
-{
-    if (writer_queue(store->writer, pending))
-        return;
-    pending->waiters = catalogue_end_claim(store->catalogue, pending->change.run_id, false);
-    pending->result.outcome = CHANGE_QUEUE_FULL;
-    pending_finish(pending);
-}
-
 void store_commit(struct store *store, const struct change *change, change_done done, void *context)
 {
     struct pending *pending = pending_new(change, done, context);
     if (store->upkeep) /* it is packed, and the index grows with it: about that much */
         upkeep_grew(store->upkeep, change->bytes_size + change->entry_size);
-    catalogue_queued(store->catalogue, change);
-    queue_change(store, pending);
+    if (change->kind == CHANGE_RUN)
+        catalogue_queued(store->catalogue, change);
+    if (writer_queue(store->writer, pending))
+        return;
+    pending->waiters = catalogue_end_claim(store->catalogue, change->run_id, false);
+    pending->result.outcome = CHANGE_QUEUE_FULL;
+    pending_finish(pending);
 }
 
-enum decided store_decide(struct store *store, const struct change *change, change_done done,
-                          void *context, struct run_state *state)
+enum decided store_decide(struct store *store, const struct change *change, struct run_state *state)
 {
     const struct sync *sync = writer_sync(store->writer);
     if ((sync && !sync_is_open(sync)) || store->read_only)
         return DECIDED_CLOSED;
-    enum decided decided = catalogue_decide(store->catalogue, change, state);
-    if (decided != DECIDED_TAKEN)
-        return decided;
-    queue_change(store, pending_new(change, done, context));
-    return decided;
+    return catalogue_decide(store->catalogue, change, state);
 }
 
 bool store_join(struct store *store, const char *run_id, change_done done, void *context)

@@ -227,7 +227,7 @@ struct change_result {
 };
 typedef void (*change_done)(void *context, const struct change_result *result);
 
-/* Queues the change of a claimed run and returns at once; DONE is called once with its end: from the
+/* Queues the change of a claimed run, or the decision about a reserved one, and returns at once; DONE is called once with its end: from the
  * writer thread after the commit is durable and the listener has settled, or before this returns
  * when the queue is full. Before that, with a remote, it may be called once with CHANGE_QUEUED and
  * MORE. */
@@ -242,11 +242,11 @@ enum decided {
     DECIDED_STATE,   /* that cannot be done to a run in its state */
     DECIDED_CLOSED,  /* nothing is decided now, as CLAIM_CLOSED */
 };
-/* Queues CHANGE, a decision. DECIDED_TAKEN: DONE is called as by store_commit; otherwise never, and
- * STATE describes the run (free it; not with DECIDED_UNKNOWN and DECIDED_CLOSED). Decisions about one
- * run are taken one at a time. */
-enum decided store_decide(struct store *store, const struct change *change, change_done done,
-                          void *context, struct run_state *state);
+/* Reserves the run for CHANGE, a decision, which then ends with store_commit or store_release as a
+ * claim does. Decisions about one run are taken one at a time. STATE describes the run; free it, but
+ * for DECIDED_UNKNOWN and DECIDED_CLOSED. */
+enum decided store_decide(struct store *store, const struct change *change,
+                          struct run_state *state);
 
 enum { JOIN_MAX = 64 };
 

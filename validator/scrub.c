@@ -105,32 +105,13 @@ static bool round_level(struct editor *editor)
     return true;
 }
 
-/* Control characters become spaces, white-space runs one space; trimmed, cut, trimmed again. */
-static struct text tidy(struct arena *arena, struct text text)
-{
-    BUFFER_SCOPE struct buffer tidied = {0};
-    const char *end = text.data + text.size;
-    bool space = false;
-    for (const char *at = text.data; at < end;) {
-        uint32_t code = text_next(&at, end);
-        bool blank = text_is_control(code) || text_is_space(code);
-        if (!blank)
-            text_put(&tidied, code);
-        else if (!space)
-            buffer_byte(&tidied, ' ');
-        space = blank;
-    }
-    struct text copy = {arena_copy(arena, tidied.data, tidied.size), tidied.size};
-    return text_trim(text_cut(arena, text_trim(copy), REPORTED_GPU_UNITS));
-}
-
 static bool tidy_gpu(struct editor *editor)
 {
     const struct js_value *hardware = find_path(&editor->scrubbed->document.root, of_hardware),
                           *gpu = js_get(hardware, "gpu");
     if (!gpu || gpu->type != JS_STRING)
         return false;
-    struct text tidied = tidy(editor->arena, text_of(gpu));
+    struct text tidied = text_line(editor->arena, text_of(gpu), REPORTED_GPU_UNITS);
     if (tidied.size == gpu->size && memcmp(tidied.data, gpu->text, gpu->size) == 0)
         return false;
     put_in(editor, of_hardware, "gpu", js_make_string(tidied.data, tidied.size));

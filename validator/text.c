@@ -253,3 +253,21 @@ bool text_is(struct text text, const char *word)
 {
     return text.size == strlen(word) && same_letters(text.data, word, text.size);
 }
+
+struct text text_line(struct arena *arena, struct text text, size_t units)
+{
+    BUFFER_SCOPE struct buffer tidied = {0};
+    const char *end = text.data + text.size;
+    bool space = false;
+    for (const char *at = text.data; at < end;) {
+        uint32_t code = text_next(&at, end);
+        bool blank = text_is_control(code) || text_is_space(code);
+        if (!blank)
+            text_put(&tidied, code);
+        else if (!space)
+            buffer_byte(&tidied, ' ');
+        space = blank;
+    }
+    struct text copy = {arena_copy(arena, tidied.data, tidied.size), tidied.size};
+    return text_trim(text_cut(arena, text_trim(copy), units));
+}

@@ -40,6 +40,9 @@ size_t text_units(struct text text);
 /* The first UNITS units, as JavaScript's slice gives them: a pair that is cut leaves its high half.
  * The result may live in ARENA. */
 struct text text_cut(struct arena *arena, struct text text, size_t units);
+/* One line of at most UNITS units: control characters become spaces, runs of white space one space,
+ * trimmed, cut, trimmed again (spec 03, "Scrub"). The result lives in ARENA. */
+struct text text_line(struct arena *arena, struct text text, size_t units);
 /* Whether TEXT contains the lower-case ASCII NEEDLE, ASCII letters compared without case. */
 bool text_contains(struct text text, const char *needle);
 /* Whether the two are equal, ASCII letters compared without case. */

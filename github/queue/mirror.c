@@ -113,6 +113,8 @@ bool mirror_start(struct mirror *mirror, const struct mirror_options *options,
                               .landed = *options->dataset,
                               .head = *options->dataset};
     queue_begin(&mirror->queue);
+    mirror->queue.tell = options->tell;
+    mirror->queue.tell_context = options->tell_context;
     mirror->landed.reference = MIRROR_REMOTE;
     mirror->head.silent = true;
     git_oid tip, remote;

@@ -23,6 +23,8 @@ struct mirror_options {
     /* Hears of a new tip of the remote before anybody hears that his run is there. */
     void (*landed_moved)(void *context, const git_oid *tip);
     void *context;
+    store_tell tell; /* as in queue.h */
+    void *tell_context;
 };
 
 struct mirror {

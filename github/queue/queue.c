@@ -166,6 +166,17 @@ static void take_out(struct queue *queue, struct queued *item)
     queue->count--;
 }
 
+static void note_dropped(const struct queue *queue, const struct queued *item,
+                         struct catalogue *catalogue)
+{
+    struct buffer message BUFFER_SCOPE = {0};
+    catalogue_drop_decision(catalogue, item->run_id, item->line);
+    if (item->done || !queue->tell)
+        return;
+    buffer_format(&message, "a decision was dropped: another came before it: %s", item->line);
+    queue->tell(queue->tell_context, STORE_WARNING, buffer_string(&message));
+}
+
 void queue_end(struct queue *queue, struct queued *item, struct catalogue *catalogue,
                const struct change_result *result)
 {
@@ -175,7 +186,7 @@ void queue_end(struct queue *queue, struct queued *item, struct catalogue *catal
     take_out(queue, item);
     if (item->kind == CHANGE_DECISION &&
         (told.outcome == CHANGE_STALE || told.outcome == CHANGE_DECLINED))
-        catalogue_drop_decision(catalogue, item->run_id, item->line);
+        note_dropped(queue, item, catalogue);
     struct waiters *waiters = catalogue_end_claim(catalogue, item->run_id, true);
     if (item->done)
         item->done(item->context, &told);

@@ -27,6 +27,8 @@ struct queued {
 struct queue {
     struct queued *first, **last;
     size_t count;
+    store_tell tell; /* hears of dropped decisions that nobody waits for; may be NULL */
+    void *tell_context;
 };
 
 void queue_begin(struct queue *queue);

@@ -79,7 +79,7 @@ bool sync_start(const struct sync_options *options, struct sync **out, struct st
     const struct store_options *store = options->store;
     const struct store_remote *remote = store->remote;
     struct mirror_options mirror = {options->dataset, store->licence, options->landed,
-                                    options->context};
+                                    options->context, store->tell,    store->tell_context};
     struct sync *sync = memory_grow(NULL, sizeof *sync);
     *sync = (struct sync){.problems = options->problems,
                           .poll_ms = remote->poll_ms,

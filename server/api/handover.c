@@ -91,6 +91,7 @@ static void log_end(const struct handover *handover, const struct change_result 
         const char *message; /* NULL: nothing worth a line */
     } rows[] = {[CHANGE_COMMITTED] = {LOG_INFO, "stored"},
                 [CHANGE_DUPLICATE] = {LOG_WARN, "another run with this id was first"},
+                [CHANGE_STALE] = {LOG_ERROR, NULL}, /* never of a run */
                 [CHANGE_DECLINED] = {LOG_WARN, "declined by the host of the dataset"},
                 [CHANGE_FAILED] = {LOG_ERROR, "store failed"},
                 [CHANGE_QUEUE_FULL] = {LOG_WARN, NULL}};

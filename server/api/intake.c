@@ -7,6 +7,7 @@
 #include "aggregate/candidate.h"
 #include "server/api/handover.h"
 #include "server/api/outcome.h"
+#include "server/api/review.h"
 #include "server/api/runs.h"
 #include "server/clock.h"
 #include "server/http/waitroom.h"
@@ -23,6 +24,7 @@ struct submission {
     char at[32]; /* the same in ISO: when the run is accepted */
     struct candidate candidate;
     char nonce_sha256[SHA256_HEX + 1];
+    const char *withdraw_sha256;           /* a header; NULL: none */
     const char *run_id, *submitted_digest; /* in the arena */
     int64_t charged_ms;                    /* when the budgets were charged */
     struct shared_nonce shared_nonce;      /* with service->shared */
@@ -44,6 +46,18 @@ static bool refuse(struct submission *submission)
                           *candidate->message ? candidate->message : NULL);
     candidate_write_fault(candidate, &writer);
     answer_end(&writer);
+    return false;
+}
+
+/* Whoever means to be able to withdraw shall not learn afterwards that he cannot. */
+static bool step_withdrawal(struct submission *submission)
+{
+    const char *hash = request_header(submission->request, WITHDRAW_HEADER);
+    submission->withdraw_sha256 = hash;
+    if (!hash || review_is_hash(hash))
+        return true;
+    answer_error(submission->answer, ERROR_BAD_REQUEST,
+                 WITHDRAW_HEADER " is 64 lower-case hex digits: the SHA-256 of the code.");
     return false;
 }
 
@@ -282,6 +296,7 @@ static void commit(struct submission *submission)
         .rules = submission->candidate.verdict.rules_version,
         .flags = buffer_string(&codes),
         .nonce_sha256 = submission->nonce_sha256,
+        .withdraw_sha256 = submission->withdraw_sha256,
         .suspect = submission->suspect,
     };
     const struct handover_facts facts = {.request_id = request->id,
@@ -317,8 +332,9 @@ static bool step_describe(struct submission *submission)
 
 typedef bool step(struct submission *submission);
 
-static step *const submit_steps[] = {step_parse, step_nonce, step_digest, step_judge, step_publish,
-                                     step_claim, step_bait,  step_budget, step_commit};
+static step *const submit_steps[] = {step_withdrawal, step_parse,   step_nonce, step_digest,
+                                     step_judge,      step_publish, step_claim, step_bait,
+                                     step_budget,     step_commit};
 static step *const validate_steps[] = {step_parse,   step_digest,   step_judge,
                                        step_publish, look_for_bait, step_describe};
 

@@ -153,13 +153,12 @@ static json_t *make_responses(const struct route *route)
     return responses;
 }
 
-static json_t *make_body(const struct config *config)
+static json_t *make_body(const struct route *route, const struct config *config)
 {
-    char line[160];
+    char line[256];
     snprintf(line, sizeof line,
-             "A run file, at most %lld bytes before and after decompression; "
-             "Content-Encoding may be gzip.",
-             (long long)config->limits.max_body);
+             "%s. At most %lld bytes before and after decompression; Content-Encoding may be gzip.",
+             route->body, (long long)config->limits.max_body);
     json_t *body = described(line), *content = need(json_object()), *media = need(json_object());
     json_t *schema = need(json_object());
     set(schema, "type", text("object"));
@@ -181,7 +180,7 @@ static json_t *make_operation(const struct route *route, const char *path, bool 
     else
         json_decref(parameters);
     if (route->body)
-        set(operation, "requestBody", make_body(config));
+        set(operation, "requestBody", make_body(route, config));
     json_t *responses = make_responses(route);
     const char *key;
     json_t *response;

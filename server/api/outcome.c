@@ -130,6 +130,10 @@ static void answer_committed(const struct request *request, struct answer *answe
 void outcome_answer(const struct request *request, struct answer *answer)
 {
     const struct change_result *result = waiting_result(request->waiting);
+    if (request->outcome->answer) {
+        request->outcome->answer(request, answer);
+        return;
+    }
     if (!result) {
         /* Not durable yet, so no promise is made. Submitting again finds out: 409 with `same`. */
         answer_error_retry(answer, ERROR_STORE_UNAVAILABLE,

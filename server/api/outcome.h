@@ -6,6 +6,8 @@
 #include "server/http/request.h"
 
 struct outcome {
+    /* Writes the answer of a decision (review.c); NULL: it is a submission. */
+    void (*answer)(const struct request *request, struct answer *answer);
     bool joined; /* waits for the commit of an earlier submission of the same run */
     bool flagged;
     char path[RUN_PATH_MAX + 1], run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];

@@ -11,6 +11,7 @@
 #include "server/api/page_review.h"
 #include "server/api/page_run.h"
 #include "server/api/ready.h"
+#include "server/api/review.h"
 #include "server/api/runs.h"
 #include "server/limits/admission.h"
 #include "server/receipt/ring.h"
@@ -66,6 +67,16 @@ static const struct parameter review_query[] = {
     {NULL, NULL, NULL},
 };
 
+static const struct parameter quarantine_query[] = {
+    {"before", "only runs accepted by a ledger line before this seq: `next` of the page before",
+     NULL},
+    {"limit", "how many at most, up to 50", NULL},
+    {"flag", "only runs with this flag code", NULL},
+    {"decision", "kept: only those that somebody looked at and kept; open: only the others",
+     "open|kept"},
+    {NULL, NULL, NULL},
+};
+
 static const struct parameter asset_query[] = {
     {"v", "the version that is wanted: lets the answer be kept for good", NULL},
     {NULL, NULL, NULL},
@@ -87,7 +98,7 @@ static const struct route table[] = {
      .cors = CORS_ORIGINS, .summary = "Issue a nonce for one submission",
      .success = "200 {nonce}", .errors = ERRORS(ERROR_STORE_UNBOUND)},
     {.method = METHOD_POST, .path = "/api/bench/submit", .handle = intake_submit,
-     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
+     .admit = admission_admit, .body = "A run file", .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
      .summary = "Submit a run file: verify, judge, scrub and commit it",
      .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion, receipt}|"
                 "202 durable here, the dataset follows: {ok, queued, flagged, flags, "
@@ -98,7 +109,7 @@ static const struct route table[] = {
                       ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY, ERROR_STORE_UNBOUND,
                       ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_POST, .path = "/api/bench/validate", .handle = intake_validate,
-     .admit = admission_admit, .body = true, .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
+     .admit = admission_admit, .body = "A run file", .cors = CORS_ORIGINS, .rate = RATE_VALIDATE,
      .summary = "Dry run of the same pipeline: nothing is stored",
      .success = "200 {ok, flagged, flags, summaries, rulesVersion, answersParsed, digest, removed, "
                 "path, entry}",
@@ -112,8 +123,30 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = runs_status,
      .cors = CORS_PUBLIC, .summary = "What became of a submission",
      .success = "200 {ok, runId, status, path, commit, url, flags, rulesVersion, submittedAt, "
-                "revision}",
+                "revision, history, overtaken}",
      .query = status_query, .errors = ERRORS(ERROR_UNKNOWN_RUN)},
+    {.method = METHOD_GET, .path = "/api/bench/quarantine", .handle = review_list,
+     .cors = CORS_PUBLIC, .summary = "Quarantined runs, the last accepted first",
+     .success = "200 {ok, runs: [as of /api/bench/runs/{run}], total, next}",
+     .query = quarantine_query, .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_RATE_LIMITED)},
+    {.method = METHOD_POST, .path = "/api/bench/review", .handle = review_decide,
+     .admit = review_admit,
+     .body = "{runId, action, reason, expectedRevision}; Authorization: Bearer TOKEN",
+     .summary = "A maintainer decides about a run",
+     .success = "200 decided: {ok, path, commit, revision}|202 durable here, the dataset follows: "
+                "{ok, queued}",
+     .errors = ERRORS(ERROR_INVALID_REVIEW, ERROR_BAD_REQUEST, ERROR_UNAUTHORIZED, ERROR_FORBIDDEN,
+                      ERROR_UNKNOWN_RUN, ERROR_STALE_REVIEW, ERROR_WRONG_STATE,
+                      ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE, ERROR_RATE_LIMITED,
+                      ERROR_STORE_UNBOUND, ERROR_STORE_UNAVAILABLE)},
+    {.method = METHOD_POST, .path = "/api/bench/withdraw", .handle = review_withdraw,
+     .admit = review_admit_withdrawal, .body = "{runId, code}", .cors = CORS_ORIGINS,
+     .summary = "A submitter takes a run off the board, with the code whose hash it was sent with",
+     .success = "200 withdrawn: {ok, path, commit, revision}|202 durable here, the dataset "
+                "follows: {ok, queued}",
+     .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_FORBIDDEN, ERROR_UNKNOWN_RUN, ERROR_STALE_REVIEW,
+                      ERROR_WRONG_STATE, ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE,
+                      ERROR_RATE_LIMITED, ERROR_STORE_UNBOUND, ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_GET, .path = "/api/bench/key", .handle = ring_keys,
      .cors = CORS_PUBLIC, .summary = "The public keys that receipts are verified with",
      .success = "200 {keys: [{keyId, algorithm, publicKey, current}]}"},

@@ -50,7 +50,7 @@ struct route {
     enum cors cors;
     enum rate_class rate;
     enum page page;
-    bool body; /* takes a run file */
+    const char *body; /* what it takes, as JSON; NULL: nothing */
 };
 /* Read only; *COUNT rows. */
 const struct route *routes(size_t *count);

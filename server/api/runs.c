@@ -134,31 +134,87 @@ static void write_url(const struct request *request, const struct run_state *sta
     js_write_text(writer, buffer_string(&url));
 }
 
-static void write_state(const struct request *request, struct answer *answer,
-                        const struct run_state *state, const struct buffer *judgement)
+/* LINES are those of the ledger, each an object. */
+static void write_lines(const char *lines, struct js_writer *writer)
 {
-    struct js_writer writer = answer_ok_open(answer, 200);
-    js_write_key(&writer, "runId");
-    js_write_text(&writer, state->run_id);
-    js_write_key(&writer, "status");
-    js_write_text(&writer, runs_status_name(state->status));
-    js_write_key(&writer, "path");
-    js_write_text(&writer, state->path);
+    while (lines && *lines) {
+        size_t size = strcspn(lines, "\n");
+        js_write_raw(writer, lines, size);
+        lines += size + (lines[size] == '\n');
+    }
+}
+
+/* How it came in, as the first event of its history. */
+static void write_accepted(const struct run_state *state, struct js_writer *writer)
+{
+    js_write_begin(writer, '{');
+    js_write_key(writer, "event");
+    js_write_text(writer, "accept");
+    js_write_key(writer, "at");
+    js_write_text(writer, state->at);
+    if (state->by) {
+        js_write_key(writer, "by");
+        js_write_text(writer, state->by);
+    }
+    js_write_key(writer, "nonce");
+    js_write_bool(writer, state->with_nonce);
+    js_write_key(writer, "rules");
+    js_write_number(writer, state->rules);
+    js_write_key(writer, "flags");
+    js_write_raw(writer, state->flags ? state->flags : "[]",
+                 strlen(state->flags ? state->flags : "[]"));
+    js_write_key(writer, "seq");
+    js_write_number(writer, (double)state->accepted);
+    js_write_end(writer, '}');
+}
+
+static void write_history(const struct run_state *state, struct js_writer *writer)
+{
+    js_write_key(writer, "history");
+    js_write_begin(writer, '[');
+    if (state->accepted)
+        write_accepted(state, writer);
+    write_lines(state->history, writer);
+    js_write_end(writer, ']');
+    if (!state->dropped)
+        return;
+    js_write_key(writer, "overtaken");
+    js_write_begin(writer, '[');
+    write_lines(state->dropped, writer);
+    js_write_end(writer, ']');
+}
+
+static void write_run(const struct request *request, const struct run_state *state,
+                      const struct buffer *judgement, struct js_writer *writer)
+{
+    js_write_key(writer, "runId");
+    js_write_text(writer, state->run_id);
+    js_write_key(writer, "status");
+    js_write_text(writer, runs_status_name(state->status));
+    js_write_key(writer, "path");
+    js_write_text(writer, state->path);
     if (state->commit[0]) {
-        js_write_key(&writer, "commit");
-        js_write_text(&writer, state->commit);
+        js_write_key(writer, "commit");
+        js_write_text(writer, state->commit);
     }
     if (state->status != RUN_DECLINED && state->status != RUN_CONFLICT)
-        write_url(request, state, &writer);
-    js_write_key(&writer, "flags");
-    write_judgement(request, state, judgement, &writer);
+        write_url(request, state, writer);
+    js_write_key(writer, "flags");
+    write_judgement(request, state, judgement, writer);
     if (state->at[0]) {
-        js_write_key(&writer, "submittedAt");
-        js_write_text(&writer, state->at);
+        js_write_key(writer, "submittedAt");
+        js_write_text(writer, state->at);
     }
-    js_write_key(&writer, "revision");
-    js_write_number(&writer, (double)state->revision);
-    answer_end(&writer);
+    js_write_key(writer, "revision");
+    js_write_number(writer, (double)state->revision);
+    write_history(state, writer);
+}
+
+void runs_write(const struct request *request, const struct run_state *state,
+                struct js_writer *writer)
+{
+    static const struct buffer none;
+    write_run(request, state, &none, writer);
 }
 
 void runs_status(struct request *request, struct answer *answer)
@@ -171,6 +227,8 @@ void runs_status(struct request *request, struct answer *answer)
         answer_error(answer, ERROR_UNKNOWN_RUN, NULL);
         return;
     }
-    write_state(request, answer, &state, &judgement);
+    struct js_writer writer = answer_ok_open(answer, 200);
+    write_run(request, &state, &judgement, &writer);
+    answer_end(&writer);
     run_state_free(&state);
 }

@@ -12,6 +12,7 @@
 #include "server/http/body.h"
 #include "server/http/match.h"
 #include "server/limits/address.h"
+#include "server/maintainers/maintainers.h"
 #include "server/service.h"
 
 struct MHD_Connection;
@@ -36,6 +37,7 @@ struct request {
     char *path;               /* owned; the match points into it */
     char id[REQUEST_ID_MOST + 1];
     struct address client;
+    struct maintainer maintainer; /* whose token it came with; no name: none that counts */
     struct body body;
     int64_t held; /* bytes of the body that the service has been told of */
     enum request_stage stage;

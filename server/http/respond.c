@@ -220,6 +220,8 @@ bool respond(struct request *request)
         snprintf(seconds, sizeof seconds, "%" PRId64, answer->retry_after_s);
         add_header(response, "Retry-After", seconds);
     }
+    if (status == 401)
+        add_header(response, "WWW-Authenticate", "Bearer");
     if (request->match.allow[0] && (status == 405 || request->method == METHOD_OPTIONS))
         add_header(response, "Allow", request->match.allow);
     if (answer->close || atomic_load(&request->service->stopping))

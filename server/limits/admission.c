@@ -149,17 +149,20 @@ static bool admit_type(struct request *request, struct answer *answer)
     return true;
 }
 
+bool admission_body(struct request *request, struct answer *answer)
+{
+    if (request->body.state == BODY_TOO_LARGE) { /* by its declared length */
+        answer_error(answer, ERROR_PAYLOAD_TOO_LARGE, NULL);
+        return false;
+    }
+    return admit_type(request, answer);
+}
+
 bool admission_admit(struct request *request, struct answer *answer)
 {
     if (request->match.route->rate == RATE_SUBMIT && request->service->unbound) {
         answer_error(answer, ERROR_STORE_UNBOUND, NULL);
         return false;
     }
-    if (!admit_rate(request, answer))
-        return false;
-    if (request->body.state == BODY_TOO_LARGE) { /* by its declared length */
-        answer_error(answer, ERROR_PAYLOAD_TOO_LARGE, NULL);
-        return false;
-    }
-    return admit_type(request, answer);
+    return admit_rate(request, answer) && admission_body(request, answer);
 }

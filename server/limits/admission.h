@@ -6,6 +6,8 @@
 
 /* Before the body: store, rate, declared size, type and encoding. False and the refusal. */
 bool admission_admit(struct request *request, struct answer *answer);
+/* Of it declared size, type and encoding alone. */
+bool admission_body(struct request *request, struct answer *answer);
 /* CLIENT sent what the dataset's host declines, or would: that counts as some further attempts, and
  * what he sends within the hour travels apart from other people's runs. */
 void admission_fine(struct service *service, const struct address *client);

@@ -64,9 +64,12 @@ static enum decided decide_by(unsigned n, enum decision decision, uint64_t revis
                                   .own = own,
                                   .reason = own ? NULL : "looked at it",
                                   .revision = revision};
-    enum decided decided = store_decide(store, &change, take_result, NULL, &state);
+    enum decided decided = store_decide(store, &change, &state);
     run_state_free(&state);
     if (decided == DECIDED_TAKEN) {
+        ck_assert_int_eq(store_decide(store, &change, &state), DECIDED_STALE); /* one at a time */
+        run_state_free(&state);
+        store_commit(store, &change, take_result, NULL);
         pthread_mutex_lock(&waiting.mutex);
         while (!waiting.over)
             pthread_cond_wait(&waiting.wake, &waiting.mutex);
@@ -160,6 +163,17 @@ START_TEST(decide__refuses_what_does_not_fit)
     ck_assert_int_eq(decide(8, DECISION_WITHDRAW, 0), DECIDED_QUEUED);
     store_release(store, id);
     check_counts(5, 5, 7);
+    id_of(FLAGGED, id); /* what is given up leaves the run as it was */
+    const struct change given_up = {.kind = CHANGE_DECISION,
+                                    .run_id = id,
+                                    .at = "2026-11-30T10:00:00.000Z",
+                                    .decision = DECISION_KEEP,
+                                    .revision = revision_of(FLAGGED)};
+    ck_assert_int_eq(store_decide(store, &given_up, &state), DECIDED_TAKEN);
+    run_state_free(&state);
+    store_release(store, id);
+    ck_assert_int_eq(decide(FLAGGED, DECISION_KEEP, revision_of(FLAGGED)), DECIDED_TAKEN);
+    check_counts(5, 5, 8);
     /* What was withdrawn stays known. */
     ck_assert_int_eq(scratch_submit(store, 1, ENTRY).outcome, CHANGE_DUPLICATE);
 }

@@ -1,0 +1,434 @@
+#include "server/api/review.h"
+
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "server/api/outcome.h"
+#include "server/api/runs.h"
+#include "server/clock.h"
+#include "server/http/waitroom.h"
+#include "server/limits/admission.h"
+#include "server/log.h"
+#include "validator/text.h"
+
+enum { REASON_UNITS = 500, CODE_SIZE = 43, RETRY_SOON_S = 5, RETRY_DOWN_S = 30, FLAG_MOST = 64 };
+
+/* Runs of a list, each of which may have to be judged for its evidence. */
+enum { REVIEW_USUAL = 25, REVIEW_MOST = 50 };
+
+/* One decision between its body and the store. */
+struct review {
+    struct request *request;
+    struct answer *answer;
+    struct arena arena;
+    struct js_document document;
+    char at[32];
+    struct change change;
+    struct run_state state;
+};
+
+static void review_end(struct review *review)
+{
+    run_state_free(&review->state);
+    arena_free(&review->arena);
+}
+#define REVIEW_SCOPE __attribute__((cleanup(review_end)))
+
+/* NULL: there is none. */
+static const char *bearer_token(const struct request *request)
+{
+    const char *header = request_header(request, "Authorization");
+    if (!header || strncasecmp(header, "Bearer ", 7) != 0)
+        return NULL;
+    return header + 7 + strspn(header + 7, " ");
+}
+
+/* Every attempt has its line; what is not known of it is left out. */
+static void log_attempt(const struct request *request, const struct review *review,
+                        const char *result)
+{
+    char client[ADDRESS_TEXT];
+    bool known = review && review->change.run_id;
+    address_print(&request->client, client);
+    log_event(LOG_INFO, "review",
+              LOG_FIELDS({"id", request->id}, {"client", client},
+                         {"by", *request->maintainer.name ? request->maintainer.name : NULL},
+                         {"action", known ? decision_name(review->change.decision) : NULL},
+                         {"run", known ? review->change.run_id : NULL}, {"result", result}));
+}
+
+static void refuse(struct review *review, enum error error, const char *message)
+{
+    log_attempt(review->request, review, error_row(error)->code);
+    answer_error(review->answer, error, message);
+}
+
+static bool admit_body(struct request *request, struct answer *answer)
+{
+    if (!request->service->store || request->service->unbound) {
+        answer_error(answer, ERROR_STORE_UNBOUND, "This service takes no decisions.");
+        return false;
+    }
+    return admission_body(request, answer);
+}
+
+/* Whether this address may try another secret. */
+static bool admit_attempt(struct request *request, struct answer *answer)
+{
+    int64_t retry_s;
+    if (admission_review(request, &retry_s))
+        return true;
+    log_attempt(request, NULL, "rate-limited");
+    answer_error_retry(answer, ERROR_RATE_LIMITED, "Too many wrong attempts from this address.",
+                       retry_s);
+    return false;
+}
+
+bool review_admit(struct request *request, struct answer *answer)
+{
+    enum maintainer_refusal why;
+    if (!admit_attempt(request, answer))
+        return false;
+    if (maintainers_find(request->service->maintainers, bearer_token(request),
+                         clock_wall_ms() / 1000, &request->maintainer, &why))
+        return admit_body(request, answer);
+    admission_review_failed(request);
+    log_attempt(request, NULL, why == MAINTAINER_EXPIRED ? "token-expired" : "unauthorized");
+    answer_error(answer, ERROR_UNAUTHORIZED, NULL);
+    return false;
+}
+
+bool review_admit_withdrawal(struct request *request, struct answer *answer)
+{
+    return admit_attempt(request, answer) && admit_body(request, answer);
+}
+
+static bool read_body(struct review *review)
+{
+    const struct buffer *body = &review->request->body.data;
+    struct js_error error;
+    clock_iso(clock_wall_ms(), review->at);
+    review->change = (struct change){.kind = CHANGE_DECISION, .at = review->at};
+    return js_read(&review->arena, body->data, body->size, &review->document, &error) &&
+           review->document.root.type == JS_OBJECT;
+}
+
+static const struct js_value *string_member(const struct review *review, const char *name,
+                                            size_t most)
+{
+    const struct js_value *value = js_get(&review->document.root, name);
+    bool fits = value && value->type == JS_STRING && value->size && value->size <= most &&
+                !memchr(value->text, '\0', value->size);
+    return fits ? value : NULL;
+}
+
+static bool read_run(struct review *review)
+{
+    const struct js_value *id = string_member(review, "runId", RUN_ID_MAX);
+    if (id)
+        review->change.run_id = arena_copy(&review->arena, id->text, id->size);
+    return id != NULL;
+}
+
+static bool read_review(struct review *review)
+{
+    const struct js_value *action = js_get(&review->document.root, "action"),
+                          *reason = js_get(&review->document.root, "reason"),
+                          *expected = js_get(&review->document.root, "expectedRevision");
+    struct change *change = &review->change;
+    enum decision decision = 0;
+    while (decision < DECISIONS && !js_equals(action, decision_name(decision)))
+        decision++;
+    if (decision == DECISIONS || !reason || reason->type != JS_STRING || !expected ||
+        expected->type != JS_NUMBER || !(expected->number >= 0) || expected->number > 9e15 ||
+        expected->number != (double)(uint64_t)expected->number)
+        return false;
+    struct text line = text_line(&review->arena, text_of(reason), REASON_UNITS);
+    change->decision = decision;
+    change->revision = (uint64_t)expected->number;
+    change->by = review->request->maintainer.name;
+    change->reason = arena_copy(&review->arena, line.data, line.size);
+    return line.size > 0 && read_run(review);
+}
+
+/* A decision that the store has: what its end is told to, and what the log says of it. */
+struct decided_record {
+    struct waiting *waiting;
+    char request_id[REQUEST_ID_MOST + 1], run_id[RUN_ID_MAX + 1], by[MAINTAINER_NAME + 1];
+    enum decision decision;
+};
+
+static void log_end(const struct decided_record *record, const struct change_result *result)
+{
+    static const struct {
+        enum log_level level;
+        const char *message;
+    } rows[] = {[CHANGE_COMMITTED] = {LOG_INFO, "decided"},
+                [CHANGE_STALE] = {LOG_WARN, "a decision was dropped: another came before it"},
+                [CHANGE_DECLINED] = {LOG_WARN, "a decision was declined by the dataset's host"},
+                [CHANGE_DUPLICATE] = {LOG_ERROR, "a decision failed"},
+                [CHANGE_FAILED] = {LOG_ERROR, "a decision failed"},
+                [CHANGE_QUEUE_FULL] = {LOG_WARN, "a decision found the queue full"},
+                [CHANGE_QUEUED] = {LOG_INFO, "a decision is queued"}};
+    log_event(rows[result->outcome].level, rows[result->outcome].message,
+              LOG_FIELDS({"id", record->request_id}, {"run", record->run_id},
+                         {"action", decision_name(record->decision)},
+                         {"by", *record->by ? record->by : NULL},
+                         {"commit", *result->commit ? result->commit : NULL},
+                         {"error", *result->error.message ? result->error.message : NULL}));
+}
+
+/* The store's callback, also long after the request has been answered. */
+static void ended(void *context, const struct change_result *result)
+{
+    struct decided_record *record = context;
+    bool more = result->outcome == CHANGE_QUEUED && result->more;
+    log_end(record, result);
+    waiting_done(record->waiting, result);
+    if (!more)
+        free(record);
+}
+
+static void write_current(struct review *review, enum error error, const char *message,
+                          const struct run_state *state)
+{
+    struct js_writer writer = answer_error_open(review->answer, error, message);
+    js_write_key(&writer, "status");
+    js_write_text(&writer, runs_status_name(state->status));
+    js_write_key(&writer, "revision");
+    js_write_number(&writer, (double)state->revision);
+    answer_end(&writer);
+    log_attempt(review->request, review, error_row(error)->code);
+}
+
+/* What became of a decision that was waited for. */
+static void answer_decided(const struct request *request, struct answer *answer)
+{
+    const struct change_result *result = waiting_result(request->waiting);
+    const struct outcome *outcome = request->outcome;
+    struct run_state state = {0};
+    struct js_writer writer;
+    enum change_outcome end = result ? result->outcome : CHANGE_FAILED;
+    if (end == CHANGE_QUEUED) {
+        writer = answer_ok_open(answer, 202);
+        js_write_key(&writer, "queued");
+        js_write_bool(&writer, true);
+        answer_end(&writer);
+        return;
+    }
+    if (end == CHANGE_STALE) {
+        answer_error(answer, ERROR_STALE_REVIEW, NULL);
+        return;
+    }
+    if (end != CHANGE_COMMITTED ||
+        !store_find(request->service->store, outcome->run_id, NULL, &state)) {
+        answer_error_retry(answer, ERROR_STORE_UNAVAILABLE,
+                           "The decision could not be stored now. Look whether it was, then try "
+                           "again.",
+                           result ? RETRY_DOWN_S : RETRY_SOON_S);
+        return;
+    }
+    writer = answer_ok_open(answer, 200);
+    js_write_key(&writer, "path");
+    js_write_text(&writer, state.path);
+    if (*result->commit) {
+        js_write_key(&writer, "commit");
+        js_write_text(&writer, result->commit);
+    }
+    js_write_key(&writer, "revision");
+    js_write_number(&writer, (double)state.revision);
+    answer_end(&writer);
+    run_state_free(&state);
+}
+
+static struct decided_record *make_record(const struct review *review)
+{
+    struct decided_record *record = memory_grow(NULL, sizeof *record);
+    *record = (struct decided_record){.waiting = review->request->waiting,
+                                      .decision = review->change.decision};
+    snprintf(record->request_id, sizeof record->request_id, "%s", review->request->id);
+    snprintf(record->run_id, sizeof record->run_id, "%s", review->state.run_id);
+    snprintf(record->by, sizeof record->by, "%s", review->change.by ? review->change.by : "");
+    return record;
+}
+
+/* The run is reserved: hands the decision to the store, the connection asleep before that. */
+static void commit(struct review *review)
+{
+    struct request *request = review->request;
+    int64_t wait_ms = request->service->config->limits.submit_wait_ms;
+    if (!request_wait(request, clock_monotonic_ms() + wait_ms)) {
+        store_release(request->service->store, review->change.run_id);
+        answer_error_retry(review->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
+        return;
+    }
+    request->outcome = memory_grow(NULL, sizeof *request->outcome);
+    *request->outcome = (struct outcome){.answer = answer_decided};
+    snprintf(request->outcome->run_id, sizeof request->outcome->run_id, "%s", review->state.run_id);
+    log_attempt(request, review, "taken");
+    store_commit(request->service->store, &review->change, ended, make_record(review));
+}
+
+static void decide(struct review *review)
+{
+    struct store *store = review->request->service->store;
+    run_state_free(&review->state);
+    switch (store_decide(store, &review->change, &review->state)) {
+    case DECIDED_TAKEN:
+        commit(review);
+        return;
+    case DECIDED_UNKNOWN:
+        refuse(review, ERROR_UNKNOWN_RUN, NULL);
+        return;
+    case DECIDED_QUEUED:
+        write_current(review, ERROR_WRONG_STATE,
+                      "The run is not in the dataset yet. Try again when it is.", &review->state);
+        return;
+    case DECIDED_STALE:
+        write_current(review, ERROR_STALE_REVIEW, NULL, &review->state);
+        return;
+    case DECIDED_STATE:
+        write_current(review, ERROR_WRONG_STATE, NULL, &review->state);
+        return;
+    case DECIDED_CLOSED:
+        log_attempt(review->request, review, "store-unavailable");
+        answer_error_retry(review->answer, ERROR_STORE_UNAVAILABLE,
+                           "Nothing can be decided now. Try again later.", RETRY_DOWN_S);
+        return;
+    }
+}
+
+void review_decide(struct request *request, struct answer *answer)
+{
+    REVIEW_SCOPE struct review review = {.request = request, .answer = answer};
+    if (!read_body(&review) || !read_review(&review)) {
+        refuse(&review, ERROR_INVALID_REVIEW, NULL);
+        return;
+    }
+    if (review.change.decision == DECISION_WITHDRAW &&
+        request->maintainer.role != MAINTAINER_ADMIN) {
+        refuse(&review, ERROR_FORBIDDEN, "Only an admin withdraws runs.");
+        return;
+    }
+    decide(&review);
+}
+
+bool review_is_hash(const char *text)
+{
+    return strlen(text) == SHA256_HEX && strspn(text, "0123456789abcdef") == SHA256_HEX;
+}
+
+/* Whether CODE is the one whose hash the submission gave. */
+static bool code_fits(const struct run_state *state, const struct js_value *code)
+{
+    char hash[SHA256_HEX + 1];
+    sha256_hex(code->text, code->size, hash);
+    return *state->withdraw_sha256 && code->size == CODE_SIZE &&
+           CRYPTO_memcmp(hash, state->withdraw_sha256, SHA256_HEX) == 0;
+}
+
+void review_withdraw(struct request *request, struct answer *answer)
+{
+    REVIEW_SCOPE struct review review = {.request = request, .answer = answer};
+    const struct js_value *code = NULL;
+    if (read_body(&review) && read_run(&review))
+        code = string_member(&review, "code", SIZE_MAX);
+    review.change.decision = DECISION_WITHDRAW;
+    review.change.own = true;
+    if (!code) {
+        refuse(&review, ERROR_BAD_REQUEST, "A withdrawal has runId and code.");
+        return;
+    }
+    if (!store_find(request->service->store, review.change.run_id, NULL, &review.state)) {
+        refuse(&review, ERROR_UNKNOWN_RUN, NULL);
+        return;
+    }
+    bool landed = review.state.status != RUN_QUEUED;
+    if (landed && !code_fits(&review.state, code)) {
+        admission_review_failed(request);
+        refuse(&review, ERROR_FORBIDDEN,
+               "That is not the code that the run was submitted with, or it was submitted without "
+               "one.");
+        return;
+    }
+    decide(&review);
+}
+
+/* A list's bounds and what it is to be narrowed to; false when the query is not understood. */
+static bool read_list(const struct request *request, struct store_quarantine *wanted)
+{
+    const char *before = request_query(request, "before"), *limit = request_query(request, "limit"),
+               *decision = request_query(request, "decision"),
+               *flag = request_query(request, "flag");
+    char *end = NULL;
+    *wanted = (struct store_quarantine){.most = REVIEW_USUAL, .flag = flag && *flag ? flag : NULL};
+    if (before && *before) {
+        wanted->before = strtoull(before, &end, 10);
+        if (*end || strspn(before, "0123456789") != strlen(before) || !wanted->before)
+            return false;
+    }
+    if (limit && *limit) {
+        wanted->most = strtoul(limit, &end, 10);
+        if (*end || strspn(limit, "0123456789") != strlen(limit) || !wanted->most ||
+            wanted->most > REVIEW_MOST)
+            return false;
+    }
+    if (decision && *decision) {
+        wanted->kept = !strcmp(decision, "kept") - !strcmp(decision, "open");
+        if (!wanted->kept)
+            return false;
+    }
+    return !wanted->flag || strlen(wanted->flag) <= FLAG_MOST;
+}
+
+static void write_runs(struct request *request, struct js_writer *writer,
+                       const struct run_state *states, size_t count)
+{
+    js_write_key(writer, "runs");
+    js_write_begin(writer, '[');
+    for (size_t i = 0; i < count; i++) {
+        js_write_begin(writer, '{');
+        runs_write(request, &states[i], writer);
+        js_write_end(writer, '}');
+    }
+    js_write_end(writer, ']');
+}
+
+void review_list(struct request *request, struct answer *answer)
+{
+    struct store_quarantine wanted;
+    struct run_state *states;
+    ARENA_SCOPE struct arena arena = {0};
+    size_t all = 0, count = 0;
+    int64_t retry_s;
+    if (!read_list(request, &wanted)) {
+        answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
+        return;
+    }
+    if (!admission_view(request, &retry_s)) {
+        answer_error_retry(answer, ERROR_RATE_LIMITED, NULL, retry_s);
+        return;
+    }
+    states = arena_clear_take(&arena, wanted.most + 1, sizeof *states);
+    size_t most = wanted.most++; /* one more shows whether there are more */
+    if (request->service->store)
+        count = store_quarantined(request->service->store, &wanted, states, &all);
+    struct js_writer writer = answer_ok_open(answer, 200);
+    size_t shown = count > most ? most : count;
+    write_runs(request, &writer, states, shown);
+    js_write_key(&writer, "total");
+    js_write_number(&writer, (double)all);
+    js_write_key(&writer, "next");
+    /* Runs without a ledger line have no place to go on from. */
+    if (count > most && states[shown - 1].accepted)
+        js_write_number(&writer, (double)states[shown - 1].accepted);
+    else
+        js_write_null(&writer);
+    answer_end(&writer);
+    answer->cache_control = "no-cache";
+    for (size_t i = 0; i < count; i++)
+        run_state_free(&states[i]);
+}
