@@ -156,7 +156,7 @@ static const struct {
 } choices[] = {
     {"release", "Release", "it is plausible after all: it goes onto the board", false},
     {"keep", "Keep", "it stays in quarantine, and is marked as looked at", false},
-    {"withdraw", "Withdraw", "its file leaves the dataset; for admins, and not to be undone", true},
+    {"withdraw", "Withdraw", "it is not shown any more; for admins, and not to be undone", true},
 };
 
 static void put_choices(struct buffer *out, bool quarantined)

@@ -117,8 +117,9 @@ static void put_filters(struct buffer *out, const struct review_list *list)
 
 static void put_item(struct buffer *out, const struct review_item *item)
 {
-    html_put(out, "<li class=\"case\"><h2><a href=\"/review/{}\">{}</a></h2>",
-             html_query(item->run_id), html_slice(item->run_id, HTML_NAME_MOST));
+    html_put(out, "<li class=\"case{}\"><h2><a href=\"/review/{}\">{}</a></h2>",
+             html_markup(item->last_decided ? " kept" : ""), html_query(item->run_id),
+             html_slice(item->run_id, HTML_NAME_MOST));
     if (item->card.size)
         buffer_add(out, item->card.data, item->card.size);
     buffer_text(out, "<p>");

@@ -6,7 +6,7 @@ const FOLLOW_MS = 120_000, PAUSE_MS = 1500; // of a decision that is durable and
 const DONE = {
   release: 'Released: the run is on the board now.',
   keep: 'Kept: the run stays in quarantine, marked as looked at.',
-  withdraw: 'Withdrawn: the run is not in the dataset any more.',
+  withdraw: 'Withdrawn: the run is not shown any more.',
 };
 const NOTHING = 'Nothing was decided.';
 /** By code: what it means here and what helps; LOOK: the page shows a state that is over. */
@@ -22,7 +22,7 @@ const REFUSALS = {
   'rate-limited': { text: `Too many wrong tokens came from your address. ${NOTHING}` },
   busy: { text: `The service has too much to do. ${NOTHING} Try again in a moment.` },
   'store-unbound': { text: `The service may not write to its dataset. ${NOTHING}` },
-  'store-unavailable': { text: `The dataset cannot be written now. ${NOTHING} Try again in a moment.` },
+  'store-unavailable': { text: 'The decision could not be stored now. Look whether it was, then try again.', look: true },
 };
 
 const main = document.querySelector('main');

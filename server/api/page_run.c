@@ -98,9 +98,9 @@ static const struct message {
          "Its file is not a run file by the rules of today, or it is not in the dataset."},
     [RUN_WITHDRAWN] =
         {410, "Withdrawn",
-         "This run was taken back: it is not on the board, and its file is not in the "
-         "dataset any more. The dataset is a public git repository, though, and its "
-         "history keeps what was published once, as do copies of it."},
+         "This run was taken back: it is not on the board, and its file is not shown. The "
+         "dataset is a public git repository, though: its history keeps what was published "
+         "once, and so do copies of it."},
     [RUN_DECLINED] = {404, "Declined",
                       "The dataset's host does not take this run: it was not published."},
     [RUN_CONFLICT] = {404, "Not published",
