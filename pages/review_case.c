@@ -9,7 +9,7 @@
 static void put_rank(struct buffer *out, const struct neighbour *figure)
 {
     if (!figure->count)
-        buffer_text(out, "no accepted run has it");
+        buffer_text(out, "no accepted value to compare with");
     else if (figure->below == figure->count)
         html_put(out, "above all {} accepted", html_number((double)figure->count));
     else if (figure->value < figure->min)
