@@ -17,14 +17,19 @@ static void set_up(void)
                                .at = "2026-11-30T10:00:00.000Z",
                                .accepted = 7,
                                .with_nonce = true,
-                               .rules = 2,
-                               .flags = "[\"text-chunk-mismatch\"]"};
+                               .rules = 2};
+    give(&state.flags, "[\"text-chunk-mismatch\"]");
 }
 
 static void tear_down(void)
 {
     arena_free(&arena);
     buffer_free(&out);
+}
+
+static void give(char **field, const char *text)
+{
+    *field = text ? arena_copy(&arena, text, strlen(text)) : NULL;
 }
 
 /* The page's words about STATE. */
@@ -46,7 +51,7 @@ START_TEST(history__tells_how_a_run_came_in)
     says("<b>Accepted</b>, sent by a client, with a nonce. <small class=\"soft\">ledger event 7<");
     state.with_nonce = false;
     says("imported, without a nonce");
-    state.by = "a<b";
+    give(&state.by, "a<b");
     says("imported by <bdi>a&lt;b</bdi>, without a nonce");
     state.accepted = 0;
     says("before the dataset had a ledger, or by hand");
@@ -57,8 +62,7 @@ START_TEST(history__tells_what_the_rules_said_when_it_came_in)
 {
     static const struct {
         enum run_status status;
-        char *flags, *history;
-        const char *says;
+        const char *flags, *history, *says;
     } table[] = {
         {RUN_QUARANTINED, "[\"odd\"]", NULL, "<b>Quarantined</b> by rule set 2: <code>odd</code>."},
         {RUN_PUBLISHED, "[]", NULL, "<b>Published</b>: rule set 2 had nothing to say."},
@@ -74,20 +78,20 @@ START_TEST(history__tells_what_the_rules_said_when_it_came_in)
         {RUN_PUBLISHED, "[1,{}]", NULL, "<b>Published</b>: rule set 2 had nothing to say."},
     };
     state.status = table[_i].status;
-    state.flags = table[_i].flags;
-    state.history = table[_i].history;
+    give(&state.flags, table[_i].flags);
+    give(&state.history, table[_i].history);
     says(table[_i].says);
 }
 END_TEST
 
 START_TEST(history__decisions_that_came_to_nothing_stand_where_they_belong)
 {
-    state.history = "{\"event\":\"decide\",\"action\":\"keep\",\"by\":\"ada\",\"seq\":8,"
-                    "\"at\":\"2026-11-30T11:00:00.000Z\",\"reason\":\"one\"}\n"
-                    "{\"event\":\"decide\",\"action\":\"release\",\"by\":\"ada\",\"seq\":9,"
-                    "\"at\":\"2026-11-30T13:00:00.000Z\",\"reason\":\"three\"}\n";
-    state.dropped = "{\"event\":\"decide\",\"action\":\"withdraw\",\"by\":\"eve\",\"seq\":0,"
-                    "\"at\":\"2026-11-30T12:00:00.000Z\",\"reason\":\"two\"}\n";
+    give(&state.history, "{\"event\":\"decide\",\"action\":\"keep\",\"by\":\"ada\",\"seq\":8,"
+                         "\"at\":\"2026-11-30T11:00:00.000Z\",\"reason\":\"one\"}\n"
+                         "{\"event\":\"decide\",\"action\":\"release\",\"by\":\"ada\",\"seq\":9,"
+                         "\"at\":\"2026-11-30T13:00:00.000Z\",\"reason\":\"three\"}\n");
+    give(&state.dropped, "{\"event\":\"decide\",\"action\":\"withdraw\",\"by\":\"eve\",\"seq\":0,"
+                         "\"at\":\"2026-11-30T12:00:00.000Z\",\"reason\":\"two\"}\n");
     says(
         "<span class=\"mark warn\">overtaken</span> <b>Withdrawn</b> by <bdi>eve</bdi>. It came to "
         "nothing");
@@ -104,23 +108,24 @@ END_TEST
 
 START_TEST(history__tells_each_kind_of_event)
 {
-    state.history = "{\"event\":\"withdraw\",\"action\":\"withdraw\"}\n";
+    give(&state.history, "{\"event\":\"withdraw\",\"action\":\"withdraw\"}\n");
     says("<b>Withdrawn</b> by whoever submitted it.");
-    state.history = "{\"event\":\"redact\",\"by\":\"ada\"}\n";
+    give(&state.history, "{\"event\":\"redact\",\"by\":\"ada\"}\n");
     says("<b>Redacted</b> by <bdi>ada</bdi>.");
-    state.history = "{\"event\":\"paint<>\",\"action\":\"red\",\"by\":\"ada\"}\n";
+    give(&state.history, "{\"event\":\"paint<>\",\"action\":\"red\",\"by\":\"ada\"}\n");
     says("<b>paint&lt;&gt;</b> red by <bdi>ada</bdi>.");
-    state.history = "{\"event\":\"decide\",\"action\":\"dance\",\"reason\":\"<i>\"}\n";
+    give(&state.history, "{\"event\":\"decide\",\"action\":\"dance\",\"reason\":\"<i>\"}\n");
     says("<b>decide</b> dance.<blockquote>&lt;i&gt;</blockquote>");
 }
 END_TEST
 
 START_TEST(history__takes_whatever_stands_in_the_ledger)
 {
-    state.history =
+    give(
+        &state.history,
         "not JSON\n[]\n7\n{}\n{\"event\":5,\"action\":[],\"at\":true,\"by\":{},\"seq\":\"x\"}\n"
         "{\"event\":\"decide\",\"action\":\"keep\",\"at\":\"2026-99-\xC3\xA9xT11:00\",\"seq\":-4}\n"
-        "{\"event\":\"decide\"}";
+        "{\"event\":\"decide\"}");
     says("Looked at and kept in quarantine");
     ck_assert_uint_eq(history.event_count, 3);
     ck_assert_uint_eq(history.events[2].at.size, 0);
