@@ -9,6 +9,11 @@ static struct buffer out;
 static struct history history;
 static struct run_state state;
 
+static void give(char **field, const char *text)
+{
+    *field = text ? arena_copy(&arena, text, strlen(text)) : NULL;
+}
+
 static void set_up(void)
 {
     arena = (struct arena){0};
@@ -25,11 +30,6 @@ static void tear_down(void)
 {
     arena_free(&arena);
     buffer_free(&out);
-}
-
-static void give(char **field, const char *text)
-{
-    *field = text ? arena_copy(&arena, text, strlen(text)) : NULL;
 }
 
 /* The page's words about STATE. */
