@@ -174,7 +174,8 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 void store_release(struct store *store, const char *run_id);
 
 enum change_kind { CHANGE_RUN, CHANGE_DECISION };
-enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISIONS };
+/* DECISION_REDACT is never queued: see redact.h. */
+enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISION_REDACT, DECISIONS };
 const char *decision_name(enum decision decision);
 
 /* One submission, or one decision about a run, as a value that can be applied to any tip. All pointers

@@ -7,9 +7,12 @@
 
 enum { DROPPED_MOST = 16 * 1024 };
 
-/* Release and keep are for what is in quarantine, withdraw for whatever can be seen. */
+/* Release and keep are for what is in quarantine, withdraw for whatever can be seen, redact for whatever
+ * has a file. */
 bool decision_fits(enum decision decision, enum run_status status)
 {
+    if (decision == DECISION_REDACT)
+        return status == RUN_QUARANTINED || status == RUN_PUBLISHED || status == RUN_WITHDRAWN;
     return status == RUN_QUARANTINED || (status == RUN_PUBLISHED && decision == DECISION_WITHDRAW);
 }
 
