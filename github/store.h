@@ -143,9 +143,10 @@ bool store_find(struct store *store, const char *run_id, const char *digest,
                 struct run_state *state);
 void run_state_free(struct run_state *state);
 
-/* The quarantined runs, those that were accepted last first. */
+/* The quarantined runs, those that were accepted last first, unless OLDEST_FIRST. */
 struct store_quarantine {
-    uint64_t before;  /* only those accepted by a line before this; 0: all */
+    uint64_t before, after; /* only those accepted by a line between these; 0: any */
+    bool oldest_first;
     const char *flag; /* only those with this flag code; NULL: all */
     int kept;         /* 1: only those that were looked at and kept, -1: only the others, 0: all */
     size_t most;      /* of STATES */

@@ -204,6 +204,11 @@ struct store_listener boardview_listener(struct boardview *view)
                                    .settled = told_settled};
 }
 
+uint64_t boardview_version(const struct boardview *view)
+{
+    return atomic_load(&view->shown);
+}
+
 static void key_part(struct buffer *key, char name, const char *value)
 {
     if (value)

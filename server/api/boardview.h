@@ -8,6 +8,7 @@
 #define BENCHLEDGER_SERVER_API_BOARDVIEW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "github/store.h"
 #include "pages/board_links.h"
@@ -27,6 +28,8 @@ enum board_form {
     BOARD_ROW, /* the page of the one row that is left */
 };
 
+/* Another one when the board has changed. */
+uint64_t boardview_version(const struct boardview *view);
 /* Whether ASKED leaves the whole board, in its usual order. */
 bool boardview_is_plain(const struct board_asked *asked);
 /* A reference for the caller to what boardview_get has kept, or NULL: it is to be made, which is
