@@ -101,19 +101,21 @@ static void put_figure(const struct table *table, const struct view_row *row, en
 {
     bool e2e = row->burst && figure == FIGURE_DECODE && row->figures[FIGURE_OVERALL].n;
     const struct view_figure *shown = &row->figures[e2e ? FIGURE_OVERALL : figure];
+    const struct term *known = term(figure_name(figure));
     if (!e2e && !view_shows(row, figure))
         return;
     BUFFER_SCOPE struct buffer range = {0};
-    put_range(&range, shown);
+    put_range(&range, known, shown);
     if (shown->n != row->runs)
         html_put(&range, "{}n {}", html_markup(range.size ? " " : ""),
                  html_number((double)shown->n));
-    html_put(table->out, "{}{}", html_number(shown->median), html_markup(e2e ? "<i>e2e</i>" : ""));
+    html_put(table->out, "{}{}", term_value(known, shown->median),
+             html_markup(e2e ? "<i>e2e</i>" : ""));
     if (range.size)
         html_put(table->out, "<small>{}</small>", html_raw(&range));
     if (figure == FIGURE_QUALITY && row->figures[FIGURE_PARSE_RATE].n)
         html_put(table->out, "<small>of {} read</small>",
-                 html_number(row->figures[FIGURE_PARSE_RATE].median));
+                 term_value(term("qualityParseRate"), row->figures[FIGURE_PARSE_RATE].median));
 }
 
 /* Thousands of rows go out with each page, so a row is as terse as HTML lets it be: no end tags, no attributes

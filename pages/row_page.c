@@ -68,14 +68,14 @@ static void put_plot(struct buffer *out, const struct board_detail *detail, enum
     BUFFER_SCOPE struct buffer title = {0}, range = {0};
     for (size_t i = 0; i < detail->count; i++)
         values[i] = detail->runs[i].figures[figure];
-    put_range(&range, shown);
+    put_range(&range, known, shown);
     html_put(&title, "{}: {} {}, median {}{}{}", html_text(known->label),
              html_number((double)shown->n), html_text(shown->n == 1 ? "value" : "values"),
-             html_number(shown->median), html_markup(range.size ? ", range " : ""),
+             term_value(known, shown->median), html_markup(range.size ? ", range " : ""),
              html_raw(&range));
     buffer_text(out, "<figure class=\"chart\"><figcaption>");
     term_link(out, known->key, detail->row.keys[BY_PROTOCOL]);
-    html_put(out, " <b>{}</b> {}<small>{}{}</small></figcaption>", html_number(shown->median),
+    html_put(out, " <b>{}</b> {}<small>{}{}</small></figcaption>", term_value(known, shown->median),
              html_text(known->unit), html_raw(&range),
              html_markup(shown->n >= VIEW_QUARTILES_FROM ? " interquartile" : ""));
     plot_values(out, shown, end, values, detail->count, &title);
@@ -102,7 +102,7 @@ static void put_run(struct buffer *out, const struct board_detail *detail,
             continue;
         buffer_text(out, "<td class=\"number\">");
         if (!isnan(run->figures[i]))
-            html_put(out, "{}", html_rounded(run->figures[i]));
+            html_put(out, "{}", term_value(term(figure_name((enum figure)i)), run->figures[i]));
         buffer_text(out, "</td>");
     }
     buffer_text(out, "<td>");

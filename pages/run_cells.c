@@ -87,7 +87,8 @@ static void put_overview_row(const struct run_view *view, size_t i, const bool *
         if (isnan(value))
             buffer_text(view->out, "<td></td>");
         else
-            html_put(view->out, "<td class=\"number\">{}</td>", html_rounded(value));
+            html_put(view->out, "<td class=\"number\">{}</td>",
+                     term_value(term(column_key(column)), value));
     }
     buffer_text(view->out, "</tr>");
 }
@@ -151,7 +152,8 @@ static void put_geometric_means(const struct run_view *view)
             html_put(view->out, "<li>{} on {}: {} <b>{}</b> {} over {} workloads</li>",
                      html_string(view->run->cells[i].model_name),
                      html_string(view->run->cells[i].runtime_id),
-                     html_text(term(metric_name(overview[j]))->label), html_rounded(mean),
+                     html_text(term(metric_name(overview[j]))->label),
+                     term_value(term(metric_name(overview[j])), mean),
                      html_text(term(metric_name(overview[j]))->unit), html_number((double)count));
         }
     }
@@ -208,10 +210,11 @@ static void put_statistics(const struct run_view *view, const struct bench_summa
             "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
             "<td class=\"number\">{} \xE2\x80\x93 {}</td><td class=\"number\">\xC2\xB1 {}</td>"
             "<td class=\"number\">{} %</td></tr>",
-            html_text(meaning->unit), html_number((double)sample->n), html_rounded(sample->median),
-            html_rounded(sample->mean), html_rounded(sample->sd), html_rounded(sample->iqr),
-            html_rounded(sample->min), html_rounded(sample->max), html_rounded(sample->ci95),
-            html_rounded(sample->cv * 100));
+            html_text(meaning->unit), html_number((double)sample->n),
+            term_value(meaning, sample->median), term_value(meaning, sample->mean),
+            term_value(meaning, sample->sd), term_value(meaning, sample->iqr),
+            term_value(meaning, sample->min), term_value(meaning, sample->max),
+            term_value(meaning, sample->ci95), html_rounded(sample->cv * 100, 1));
     }
     buffer_text(view->out, "</tbody></table></div>");
 }
@@ -271,8 +274,8 @@ static void put_attempts(struct buffer *out, const struct js_value *raw)
     for (uint32_t i = 0; i < attempts->size && i < PICTURES_MOST; i++) {
         const struct js_value *at = js_get(&attempts->items[i], "at");
         if (at)
-            html_put(out, "<p class=\"soft\">At {} ms of the page's clock</p>",
-                     html_number(at->number));
+            html_put(out, "<p class=\"soft\">At {} s of the page's clock</p>",
+                     html_rounded(at->number / 1000, 1));
         run_error(out, js_get(&attempts->items[i], "error"));
     }
     run_more(out, beyond(attempts->size, PICTURES_MOST), "attempts");

@@ -148,7 +148,7 @@ static void put_event(struct buffer *out, const struct js_value *event)
                                                                                        NULL};
     const struct js_value *t = js_get(event, "t"), *detail = js_get(event, "detail");
     html_put(out, "<tr><td class=\"number\">{}</td><td>{}</td><td>{}",
-             t ? html_number(t->number) : html_text(""), html_string(js_get(event, "type")),
+             t ? html_rounded(t->number, 1) : html_text(""), html_string(js_get(event, "type")),
              html_string(detail));
     run_facts(out, event, detail && detail->type != JS_STRING ? told : shown);
     buffer_text(out, "</td></tr>");
