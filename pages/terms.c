@@ -37,7 +37,7 @@ static const struct term table[] = {
      "Characters over the duration of the whole request: reading the prompt and writing the answer together. Known of "
      "every stream, also of one that came in a burst.",
      "characters / (endT \xE2\x88\x92 startT) \xC3\x97 1000"},
-    {TERM_FIGURE, "singleLatencyMs", "Embedding latency", "ms", -1, 2,
+    {TERM_FIGURE, "singleLatencyMs", "Embedding latency", "ms", -1, 1,
      "Duration of a request that embeds one text.", "endT \xE2\x88\x92 startT"},
     {TERM_FIGURE, "batchTextsPerSec", "Embedding rate", "texts/s", 1, 1,
      "Texts embedded a second in requests of several texts.", "count / (endT \xE2\x88\x92 startT) \xC3\x97 1000"},
