@@ -135,11 +135,11 @@ static bool is_empty(const struct view_row *row, const struct head *head)
 }
 
 /* Thousands of rows go out with each page, so a row is as terse as HTML lets it be: no end tags, no attributes
- * that a column or the legend can carry. */
+ * that a column or the legend can carry. Nothing stands between rows: it would fill a last cell that is empty. */
 static void put_row(const struct table *table, const struct view_row *row)
 {
     struct buffer *out = table->out;
-    buffer_text(out, "\n<tr><th scope=row>");
+    buffer_text(out, "<tr><th scope=row>");
     put_row_link(out, row, BY_DEVICE, &table->asked->query);
     for (size_t i = 1; i < HEADS; i++) {
         if (!table->has[i])

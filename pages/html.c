@@ -139,7 +139,7 @@ static void put_rounded(struct buffer *out, double number, int decimals)
         put_number(out, number);
         return;
     }
-    double rounded = floor(number_round2(size) * scale + 0.5) / scale;
+    double rounded = floor(size * scale + 0.5) / scale;
     if (rounded == 0 && size > 0)
         buffer_format(out, "%.2g", number);
     else

@@ -39,9 +39,8 @@ struct html_value html_slice(struct text text, size_t most);
 struct html_value html_exact(struct text text);
 /* As ECMAScript prints it; not finite: an en dash. */
 struct html_value html_number(double number);
-/* For reading: with DECIMALS (0 to 2), trailing zeros too, so that columns line up on the point. It is rounded to
- * two decimals first, as the board's data is: a value reads the same wherever it came from. What would read as
- * zero and is none keeps two digits that count. */
+/* For reading: with DECIMALS (0 to 2), trailing zeros too, so that columns line up on the point. What would read
+ * as zero and is none keeps two digits that count. */
 struct html_value html_rounded(double number, int decimals);
 /* For a scale: as many decimals as its size deserves, without zeros at the end (1200, 125, 12.5, 0.0012). */
 struct html_value html_short(double number);
