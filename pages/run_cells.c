@@ -71,13 +71,6 @@ static bool is_column_used(const struct run_view *view, size_t column)
     return false;
 }
 
-static void put_value(struct buffer *out, const struct term *known, double value)
-{
-    html_put(out, "<td class=\"number\" data-of=\"{}{}{}\">{}</td>", html_text(known->label),
-             html_markup(*known->unit ? ", " : ""), html_text(known->unit),
-             term_value(known, value));
-}
-
 static void put_board_link(const struct run_view *view, const struct bench_cell *cell)
 {
     BUFFER_SCOPE struct buffer address = {0};
@@ -108,10 +101,7 @@ static void put_overview_row(const struct run_view *view, size_t i, const bool *
         double value = column_value(view, i, column);
         if (!used[column])
             continue;
-        if (isnan(value))
-            buffer_text(view->out, "<td></td>");
-        else
-            put_value(view->out, term(column_key(column)), value);
+        term_cell(view->out, term(column_key(column)), value);
     }
     if (view->on_board)
         put_board_link(view, cell);
@@ -314,12 +304,13 @@ static void put_attempts(struct buffer *out, const struct js_value *raw)
     html_put(out, "<h4>Failed attempts: {}</h4>", html_number(attempts->size));
     for (uint32_t i = 0; i < attempts->size && i < PICTURES_MOST; i++) {
         const struct js_value *at = js_get(&attempts->items[i], "at");
+        bool said =
+            attempts->size == 1 && is_same_error(error, js_get(&attempts->items[i], "error"));
         if (at)
-            html_put(out, "<p class=\"soft\">At {} s of the page's clock</p>",
-                     html_rounded(at->number / 1000, 1));
-        if (attempts->size == 1 && is_same_error(error, js_get(&attempts->items[i], "error")))
-            buffer_text(out, "<p class=\"soft\">With the error above.</p>");
-        else
+            html_put(out, "<p class=\"soft\">At {} s of the page's clock{}</p>",
+                     html_rounded(at->number / 1000, 1),
+                     html_markup(said ? ", with the error above." : ""));
+        if (!said)
             run_error(out, js_get(&attempts->items[i], "error"));
     }
     run_more(out, beyond(attempts->size, PICTURES_MOST), "attempts");

@@ -61,6 +61,29 @@ static void put_list(struct buffer *out, const struct js_value *array)
         html_put(out, " and {} more", html_number(array->size - LIST_MOST));
 }
 
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* A name that is too long for its place breaks between its words: before a capital, behind a mark. */
+static void put_name(struct buffer *out, struct text name)
+{
+    size_t from = 0;
+    for (size_t i = 1; i < name.size && name.size <= HTML_NAME_MOST; i++) {
+        char before = name.data[i - 1], c = name.data[i];
+        bool word = (is_capital(c) && before >= 'a' && before <= 'z') || before == '/' ||
+                    before == '.' || before == '_';
+        if (!word)
+            continue;
+        html_put(out, "{}<wbr>",
+                 html_slice((struct text){name.data + from, i - from}, HTML_NAME_MOST));
+        from = i;
+    }
+    html_put(out, "{}",
+             html_slice((struct text){name.data + from, name.size - from}, HTML_NAME_MOST));
+}
+
 static void put_object(struct fact_list *list, const struct js_value *object,
                        const char *const *omit, int depth);
 
@@ -69,13 +92,16 @@ static void put_member(struct fact_list *list, const struct js_member *member, i
     const struct js_value *value = &member->value;
     list->rows++;
     if (value->type == JS_OBJECT && value->size && depth < DEPTH_MOST) {
-        html_put(list->out, "<dt class=\"group\">{}</dt><dd class=\"group\"><dl class=\"facts\">",
-                 html_string(&member->key));
+        buffer_text(list->out, "<dt class=\"group\">");
+        put_name(list->out, text_of(&member->key));
+        buffer_text(list->out, "</dt><dd class=\"group\"><dl class=\"facts\">");
         put_object(list, value, NULL, depth + 1);
         buffer_text(list->out, "</dl></dd>");
         return;
     }
-    html_put(list->out, "<dt>{}</dt><dd>", html_string(&member->key));
+    buffer_text(list->out, "<dt>");
+    put_name(list->out, text_of(&member->key));
+    buffer_text(list->out, "</dt><dd>");
     if (value->type == JS_ARRAY)
         put_list(list->out, value);
     else

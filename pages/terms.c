@@ -1,6 +1,7 @@
 #include "pages/terms.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "pages/html.h"
@@ -124,4 +125,14 @@ void term_link(struct buffer *out, const char *key, struct text protocol)
 struct html_value term_value(const struct term *known, double value)
 {
     return html_rounded(value, known->decimals);
+}
+
+void term_cell(struct buffer *out, const struct term *known, double value)
+{
+    if (isnan(value))
+        buffer_text(out, "<td></td>");
+    else
+        html_put(out, "<td class=\"number\" data-of=\"{}{}{}\">{}</td>", html_text(known->label),
+                 html_markup(*known->unit ? ", " : ""), html_text(known->unit),
+                 term_value(known, value));
 }

@@ -31,5 +31,7 @@ const struct term *term(const char *key);
 void term_link(struct buffer *out, const char *key, struct text protocol);
 /* A value of the figure KNOWN, or a spread of such values, for reading. */
 struct html_value term_value(const struct term *known, double value);
+/* A cell of a table with a value of KNOWN, empty for NAN; a card says what it is (style/base.css). */
+void term_cell(struct buffer *out, const struct term *known, double value);
 
 #endif
