@@ -64,6 +64,17 @@ static char *describe_origin(struct arena *arena, struct service *service,
     return origin;
 }
 
+static bool is_on_board(const struct service *service, const struct run_state *state,
+                        const struct verdict *verdict)
+{
+    char *const *shown = service->config->board_protocols;
+    if (state->status != RUN_PUBLISHED)
+        return false;
+    while (*shown && !js_equals(verdict->identity->protocol, *shown))
+        shown++;
+    return *shown;
+}
+
 /* The page of a file, or NULL when it is no run file by any rule of today. *FOR_NOW: it is not to be
  * kept. */
 static struct content *make_page(struct service *service, const struct run_state *state,
@@ -80,8 +91,11 @@ static struct content *make_page(struct service *service, const struct run_state
                                     .file_url = arena_format(&arena, "/%s", state->path),
                                     .submitted_at = state->at,
                                     .origin = describe_origin(&arena, service, state, for_now),
-                                    .revision = state->revision};
-    const struct frame frame = {.title = text_of(verdict.identity->run_id)};
+                                    .revision = state->revision,
+                                    .on_board = is_on_board(service, state, &verdict)};
+    BUFFER_SCOPE struct buffer title = {0};
+    run_page_title(&title, &verdict);
+    const struct frame frame = {.title = {title.data, title.size}};
     struct buffer page = {0};
     frame_open(&page, &frame);
     run_page_write(&page, &verdict, digest_verify(&document).status, &place);
