@@ -18,7 +18,7 @@ static struct view_figure view_figure(struct row *row, enum figure figure)
     const double *values = row_values(row, figure, &view.n);
     if (!view.n)
         return view;
-    view.median = number_round2(quantile(values, view.n, 0.5));
+    view.median = quantile(values, view.n, 0.5);
     view.q25 = quantile(values, view.n, 0.25);
     view.q75 = quantile(values, view.n, 0.75);
     view.min = values[0];

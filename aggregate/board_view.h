@@ -11,7 +11,7 @@
 /* A figure of a row over its cells; N 0: the row has none. */
 struct view_figure {
     size_t n;
-    double median; /* rounded as the JSON's */
+    double median; /* as exact as the others; the JSON's is rounded */
     double min, q25, q75, max;
 };
 

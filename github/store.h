@@ -143,9 +143,10 @@ bool store_find(struct store *store, const char *run_id, const char *digest,
                 struct run_state *state);
 void run_state_free(struct run_state *state);
 
-/* The quarantined runs, those that were accepted last first. */
+/* The quarantined runs, those that were accepted last first, unless OLDEST_FIRST. */
 struct store_quarantine {
-    uint64_t before;  /* only those accepted by a line before this; 0: all */
+    uint64_t before, after; /* only those accepted by a line between these; 0: any */
+    bool oldest_first;
     const char *flag; /* only those with this flag code; NULL: all */
     int kept;         /* 1: only those that were looked at and kept, -1: only the others, 0: all */
     size_t most;      /* of STATES */
@@ -174,7 +175,8 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
 void store_release(struct store *store, const char *run_id);
 
 enum change_kind { CHANGE_RUN, CHANGE_DECISION };
-enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISIONS };
+/* DECISION_REDACT is never queued: see redact.h. */
+enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISION_REDACT, DECISIONS };
 const char *decision_name(enum decision decision);
 
 /* One submission, or one decision about a run, as a value that can be applied to any tip. All pointers

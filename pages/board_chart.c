@@ -150,14 +150,14 @@ static void put_item(const struct drawing *drawing, const struct view_row *row,
 {
     const struct view_figure *figure = &row->figures[drawing->figure];
     BUFFER_SCOPE struct buffer range = {0}, title = {0};
-    put_range(&range, figure);
+    put_range(&range, drawing->term, figure);
     html_put(&title, "{}: median {} {}{}{}", html_slice(row->keys[kind->apart], HTML_NAME_MOST),
-             html_number(figure->median), html_text(drawing->term->unit),
+             term_value(drawing->term, figure->median), html_text(drawing->term->unit),
              html_markup(range.size ? ", range " : ""), html_raw(&range));
     buffer_text(drawing->out, "<li>");
     put_row_link(drawing->out, row, kind->apart, &drawing->asked->query);
     html_put(drawing->out, "<div><b>{}</b> <small>{}{}{} {}</small></div>",
-             html_number(figure->median), html_raw(&range),
+             term_value(drawing->term, figure->median), html_raw(&range),
              html_markup(range.size ? " \xC2\xB7 " : ""), html_number((double)row->runs),
              html_markup(row->runs == 1 ? "run" : "runs"));
     plot_bar(drawing->out, figure, end, row->provisional, &title);

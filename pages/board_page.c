@@ -14,11 +14,11 @@ static void put_counts(struct buffer *out, const struct board_view *view, const 
 {
     html_put(out,
              "<h1>How fast AI models run in browsers</h1><p class=\"lead\">{} {} in {} {}, each "
-             "recomputed from its raw trace. Last change ",
+             "recomputed from its raw trace. <span class=\"whole\">Last change ",
              html_number((double)view->all_runs), html_text(plural(view->all_runs, "run", "runs")),
              html_number((double)view->all_rows), html_text(plural(view->all_rows, "row", "rows")));
     put_moment(out, (struct text){changed_at, strlen(changed_at)});
-    buffer_text(out, " UTC.</p>");
+    buffer_text(out, " UTC.</span></p>");
 }
 
 /* What #count says a script copies into the live region. */

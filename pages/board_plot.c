@@ -95,15 +95,17 @@ void plot_axis(struct buffer *out, double end)
     for (int i = 0; i <= 2; i++) {
         static const char *const anchors[] = {"start", "middle", "end"};
         html_put(out, "<text x=\"{}%\" y=\"12\" text-anchor=\"{}\">{}</text>",
-                 html_number(50.0 * i), html_text(anchors[i]), html_rounded(end * i / 2));
+                 html_number(50.0 * i), html_text(anchors[i]), html_short(end * i / 2));
     }
     buffer_text(out, "</svg>");
 }
 
-void put_range(struct buffer *out, const struct view_figure *figure)
+void put_range(struct buffer *out, const struct term *known, const struct view_figure *figure)
 {
     if (figure->n >= VIEW_QUARTILES_FROM)
-        html_put(out, "[{}\xE2\x80\x93{}]", html_rounded(figure->q25), html_rounded(figure->q75));
+        html_put(out, "[{}\xE2\x80\x93{}]", term_value(known, figure->q25),
+                 term_value(known, figure->q75));
     else if (figure->n > 1)
-        html_put(out, "{}\xE2\x80\x93{}", html_rounded(figure->min), html_rounded(figure->max));
+        html_put(out, "{}\xE2\x80\x93{}", term_value(known, figure->min),
+                 term_value(known, figure->max));
 }

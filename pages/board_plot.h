@@ -4,7 +4,7 @@
 #define BENCHLEDGER_PAGES_BOARD_PLOT_H
 
 #include "aggregate/board_view.h"
-#include "validator/buffer.h"
+#include "pages/terms.h"
 
 /* The round number at or above MOST that a scale ends with. */
 double plot_end(double most);
@@ -21,9 +21,9 @@ void plot_values(struct buffer *out, const struct view_figure *figure, double en
 void plot_against(struct buffer *out, const struct view_figure *figure, double end, double value,
                   const struct buffer *title);
 
-/* The range beside a median, as markup: smallest and largest value, or the quartiles in brackets from
+/* The range beside a median of the figure KNOWN, as markup: smallest and largest value, or the quartiles in brackets from
  * VIEW_QUARTILES_FROM values on; nothing for a single value. */
 enum { VIEW_QUARTILES_FROM = 4 };
-void put_range(struct buffer *out, const struct view_figure *figure);
+void put_range(struct buffer *out, const struct term *known, const struct view_figure *figure);
 
 #endif

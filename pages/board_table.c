@@ -20,9 +20,9 @@ static const struct head heads[] = {
     {"overallCharsPerSec", NULL, BOARD_DIMENSIONS, FIGURE_OVERALL},
     {"singleLatencyMs", NULL, BOARD_DIMENSIONS, FIGURE_LATENCY},
     {"batchTextsPerSec", NULL, BOARD_DIMENSIONS, FIGURE_BATCH},
+    {"qualityScore", NULL, BOARD_DIMENSIONS, FIGURE_QUALITY},
     {"loadColdMs", NULL, BOARD_DIMENSIONS, FIGURE_LOAD_COLD},
     {"loadWarmMs", NULL, BOARD_DIMENSIONS, FIGURE_LOAD_WARM},
-    {"qualityScore", NULL, BOARD_DIMENSIONS, FIGURE_QUALITY},
     {"protocol", "Protocol", BY_PROTOCOL, FIGURE_COUNT},
 };
 enum { HEADS = sizeof heads / sizeof *heads };
@@ -101,32 +101,54 @@ static void put_figure(const struct table *table, const struct view_row *row, en
 {
     bool e2e = row->burst && figure == FIGURE_DECODE && row->figures[FIGURE_OVERALL].n;
     const struct view_figure *shown = &row->figures[e2e ? FIGURE_OVERALL : figure];
-    if (!e2e && !view_shows(row, figure))
-        return;
+    const struct term *known = term(figure_name(figure));
     BUFFER_SCOPE struct buffer range = {0};
-    put_range(&range, shown);
+    put_range(&range, known, shown);
     if (shown->n != row->runs)
-        html_put(&range, "{}n {}", html_markup(range.size ? " " : ""),
+        html_put(&range, "{}n&#160;{}", html_markup(range.size ? " " : ""),
                  html_number((double)shown->n));
-    html_put(table->out, "{}{}", html_number(shown->median), html_markup(e2e ? "<i>e2e</i>" : ""));
+    html_put(table->out, "{}{}", term_value(known, shown->median),
+             html_markup(e2e ? "<i>e2e</i>" : ""));
     if (range.size)
         html_put(table->out, "<small>{}</small>", html_raw(&range));
     if (figure == FIGURE_QUALITY && row->figures[FIGURE_PARSE_RATE].n)
         html_put(table->out, "<small>of {} read</small>",
-                 html_number(row->figures[FIGURE_PARSE_RATE].median));
+                 term_value(term("qualityParseRate"), row->figures[FIGURE_PARSE_RATE].median));
+}
+
+/* Where there is no room for columns a row is a card, and each of its values is called what its column is. */
+static void open_cell(struct buffer *out, const struct head *head)
+{
+    const struct term *known = head->label ? NULL : term(head->key);
+    if (known)
+        html_put(out, "<td data-of=\"{}{}{}\">", html_text(known->label),
+                 html_markup(*known->unit ? ", " : ""), html_text(known->unit));
+    else
+        buffer_text(out, "<td>");
+}
+
+static bool is_empty(const struct view_row *row, const struct head *head)
+{
+    enum figure figure = head->figure;
+    return figure != FIGURE_COUNT && !view_shows(row, figure) &&
+           !(row->burst && figure == FIGURE_DECODE && row->figures[FIGURE_OVERALL].n);
 }
 
 /* Thousands of rows go out with each page, so a row is as terse as HTML lets it be: no end tags, no attributes
- * that a column or the legend can carry. */
+ * that a column or the legend can carry. Nothing stands between rows: it would fill a last cell that is empty. */
 static void put_row(const struct table *table, const struct view_row *row)
 {
     struct buffer *out = table->out;
-    buffer_text(out, "\n<tr><th scope=row>");
+    buffer_text(out, "<tr><th scope=row>");
     put_row_link(out, row, BY_DEVICE, &table->asked->query);
     for (size_t i = 1; i < HEADS; i++) {
         if (!table->has[i])
             continue;
-        buffer_text(out, "<td>");
+        if (is_empty(row, &heads[i])) {
+            buffer_text(out, "<td>");
+            continue;
+        }
+        open_cell(out, &heads[i]);
         if (heads[i].dimension != BOARD_DIMENSIONS)
             html_put(out, "{}", html_slice(row->keys[heads[i].dimension], HTML_NAME_MOST));
         else if (heads[i].figure != FIGURE_COUNT)
@@ -145,7 +167,11 @@ void table_write(struct buffer *out, const struct board_view *view, const struct
     table.protocol = view->rows[0].keys[BY_PROTOCOL];
     find_columns(&table);
     buffer_text(out, "<div class=\"scroll rows\" role=\"region\" aria-label=\"Rows of the board\" "
-                     "tabindex=\"0\"><table class=\"board\"><thead><tr>");
+                     "tabindex=\"0\"><table class=\"board cards");
+    for (size_t i = 0; i < HEADS; i++)
+        if (heads[i].dimension != BOARD_DIMENSIONS && asked->query.equal[heads[i].dimension])
+            html_put(out, " one-{}", html_text(heads[i].key));
+    buffer_text(out, "\"><thead><tr>");
     for (size_t i = 0; i < HEADS; i++)
         if (table.has[i])
             put_head(&table, &heads[i]);

@@ -37,9 +37,14 @@ struct html_value html_number(double number)
     return (struct html_value){.kind = HTML_NUMBER, .number = number};
 }
 
-struct html_value html_rounded(double number)
+struct html_value html_rounded(double number, int decimals)
 {
-    return (struct html_value){.kind = HTML_ROUNDED, .number = number};
+    return (struct html_value){.kind = HTML_ROUNDED, .number = number, .decimals = decimals};
+}
+
+struct html_value html_short(double number)
+{
+    return (struct html_value){.kind = HTML_SHORT, .number = number};
 }
 
 struct html_value html_raw(const struct buffer *markup)
@@ -127,8 +132,23 @@ static void put_number(struct buffer *out, double number)
         buffer_text(out, "\xE2\x80\x93"); /* an en dash */
 }
 
+static void put_rounded(struct buffer *out, double number, int decimals)
+{
+    static const double scales[] = {1, 10, 100};
+    double scale = scales[decimals], size = fabs(number);
+    if (!isfinite(number) || size >= 1e15) {
+        put_number(out, number);
+        return;
+    }
+    double rounded = floor(size * scale + 0.5) / scale;
+    if (rounded == 0 && size > 0)
+        buffer_format(out, "%.2g", number);
+    else
+        buffer_format(out, "%s%.*f", number < 0 ? "-" : "", decimals, rounded);
+}
+
 /* Four significant digits, and never fewer than all of the integer part. */
-static double round_for_reading(double number)
+static double shorten(double number)
 {
     double size = fabs(number);
     if (!isfinite(number) || size >= 1e15 || size == 0)
@@ -164,7 +184,10 @@ static void put_value(struct buffer *out, const struct html_value *value)
         put_number(out, value->number);
         return;
     case HTML_ROUNDED:
-        put_number(out, round_for_reading(value->number));
+        put_rounded(out, value->number, value->decimals);
+        return;
+    case HTML_SHORT:
+        put_number(out, shorten(value->number));
         return;
     case HTML_RAW:
         buffer_add(out, value->text.data, value->text.size);

@@ -13,12 +13,21 @@
 /* Code points that are shown of a name, and of what is read as a text. */
 enum { HTML_NAME_MOST = 200, HTML_TEXT_MOST = 4000 };
 
-enum html_kind { HTML_SLICE, HTML_EXACT, HTML_NUMBER, HTML_ROUNDED, HTML_RAW, HTML_QUERY };
+enum html_kind {
+    HTML_SLICE,
+    HTML_EXACT,
+    HTML_NUMBER,
+    HTML_ROUNDED,
+    HTML_SHORT,
+    HTML_RAW,
+    HTML_QUERY
+};
 struct html_value {
     enum html_kind kind;
     struct text text;
     double number;
-    size_t most; /* code points of a slice */
+    size_t most;  /* code points of a slice */
+    int decimals; /* of a rounded number */
 };
 
 /* Text of ours or of a file. NULL and other types than a string: nothing. */
@@ -30,8 +39,11 @@ struct html_value html_slice(struct text text, size_t most);
 struct html_value html_exact(struct text text);
 /* As ECMAScript prints it; not finite: an en dash. */
 struct html_value html_number(double number);
-/* For reading: as many decimals as its size deserves (1234, 123.4, 12.34, 0.0012). */
-struct html_value html_rounded(double number);
+/* For reading: with DECIMALS (0 to 2), trailing zeros too, so that columns line up on the point. What would read
+ * as zero and is none keeps two digits that count. */
+struct html_value html_rounded(double number, int decimals);
+/* For a scale: as many decimals as its size deserves, without zeros at the end (1200, 125, 12.5, 0.0012). */
+struct html_value html_short(double number);
 /* Markup that was made by code. */
 struct html_value html_raw(const struct buffer *markup);
 struct html_value html_markup(const char *markup);

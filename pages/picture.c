@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "pages/html.h"
+#include "pages/terms.h"
 
 /* The drawing area of a stream and the frame around it, in units of the picture. */
 enum { WIDTH = 400, HEIGHT = 150, LEFT = 4, RIGHT = 396, TOP = 22, BOTTOM = 128 };
@@ -58,7 +59,7 @@ static bool put_marks(struct buffer *out, const struct bench_iteration *iteratio
     html_put(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">TTFT {} ms</text>",
              html_number(left ? first_x - 4 : first_x + 4), html_number(LABEL_Y),
              html_markup(left ? "end" : "start"),
-             html_rounded(measured->first->t - iteration->start));
+             term_value(term("ttftMs"), measured->first->t - iteration->start));
     return left;
 }
 
@@ -69,10 +70,10 @@ static void put_axis(struct buffer *out, const struct measurement *measured, boo
              "<text x=\"{}\" y=\"{}\">0</text>"
              "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} ms</text>",
              html_number(LEFT), html_number(SCALE_Y), html_number(RIGHT), html_number(SCALE_Y),
-             html_rounded(measured->total));
+             term_value(term("totalMs"), measured->total));
     html_put(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{} chars</text>",
              html_number(left ? LEFT : RIGHT), html_number(LABEL_Y),
-             html_markup(left ? "start" : "end"), html_rounded(measured->chars));
+             html_markup(left ? "start" : "end"), html_rounded(measured->chars, 0));
 }
 
 void picture_stream(struct buffer *out, const struct bench_cell *cell, size_t i, bool incremental)
@@ -88,11 +89,11 @@ void picture_stream(struct buffer *out, const struct bench_cell *cell, size_t i,
              "<figure><svg class=\"stream\" role=\"img\" viewBox=\"0 0 {} {}\" "
              "aria-label=\"Characters over "
              "time: {} characters in {} ms",
-             html_number(WIDTH), html_number(HEIGHT), html_rounded(measured.chars),
-             html_rounded(measured.total));
+             html_number(WIDTH), html_number(HEIGHT), html_rounded(measured.chars, 0),
+             term_value(term("totalMs"), measured.total));
     if (incremental)
         html_put(out, ", the first after {} ms",
-                 html_rounded(measured.first->t - iteration->start));
+                 term_value(term("ttftMs"), measured.first->t - iteration->start));
     buffer_text(out, "\">");
     bool left = incremental && put_marks(out, iteration, &measured);
     put_staircase(out, iteration, measured.chars);
@@ -120,7 +121,7 @@ void picture_durations(struct buffer *out, const struct bench_cell *cell)
              "aria-label=\"Durations of {} "
              "iterations, the longest {} ms\">",
              html_number(WIDE), html_number((double)count * BAR_ROW + 4),
-             html_number((double)count), html_rounded(most));
+             html_number((double)count), term_value(term("singleLatencyMs"), most));
     for (size_t i = 0; i < count; i++) {
         const struct bench_iteration *iteration = &cell->iterations[i];
         int y = (int)i * BAR_ROW + 2;
@@ -132,7 +133,7 @@ void picture_durations(struct buffer *out, const struct bench_cell *cell)
                  "ms</text>",
                  html_number(BAR_LEFT - 6), html_number(y + 12), html_number((double)i + 1),
                  html_number(right + 6), html_number(y + 12),
-                 html_rounded(iteration->end - iteration->start));
+                 term_value(term("singleLatencyMs"), iteration->end - iteration->start));
     }
     html_put(out, "</svg><figcaption>Durations by iteration{}</figcaption></figure>",
              html_markup(count < cell->iteration_count ? ", the first 50" : ""));
@@ -213,7 +214,7 @@ void picture_events(struct buffer *out, const struct js_value *events)
              "run over "
              "{} s; the table below lists them\">",
              html_number(WIDE), html_number((double)lanes.count * LANE_ROW + 22),
-             html_rounded((lanes.most - lanes.least) / 1000));
+             html_rounded((lanes.most - lanes.least) / 1000, 1));
     for (size_t lane = 0; lane < lanes.count; lane++)
         put_lane(out, &lanes, lane, events);
     html_put(out,
@@ -223,5 +224,5 @@ void picture_events(struct buffer *out, const struct js_value *events)
              html_number(LANE_RIGHT), html_number(LANE_LEFT),
              html_number((double)lanes.count * LANE_ROW + 18), html_number(LANE_RIGHT),
              html_number((double)lanes.count * LANE_ROW + 18),
-             html_rounded((lanes.most - lanes.least) / 1000));
+             html_rounded((lanes.most - lanes.least) / 1000, 1));
 }

@@ -23,7 +23,7 @@ static void put_factor(struct buffer *out, const struct neighbour *figure)
 {
     double factor = figure->value / figure->median;
     if (figure->count && figure->median > 0 && isfinite(factor))
-        html_put(out, "{} \xC3\x97 the median", html_rounded(factor));
+        html_put(out, "{} \xC3\x97 the median", html_rounded(factor, 2));
 }
 
 static void put_strip(struct buffer *out, const struct neighbour *figure, const struct term *known)
@@ -38,11 +38,12 @@ static void put_strip(struct buffer *out, const struct neighbour *figure, const 
     BUFFER_SCOPE struct buffer title = {0}, rank = {0};
     put_rank(&rank, figure);
     html_put(&title, "{}: this run {} {}; {}, from {} to {}, median {}", html_text(known->label),
-             html_rounded(figure->value), html_text(known->unit), html_raw(&rank),
-             html_rounded(figure->min), html_rounded(figure->max), html_rounded(figure->median));
+             term_value(known, figure->value), html_text(known->unit), html_raw(&rank),
+             term_value(known, figure->min), term_value(known, figure->max),
+             term_value(known, figure->median));
     if (figure->count >= VIEW_QUARTILES_FROM)
-        html_put(&title, ", quartiles {} and {}", html_rounded(figure->q25),
-                 html_rounded(figure->q75));
+        html_put(&title, ", quartiles {} and {}", term_value(known, figure->q25),
+                 term_value(known, figure->q75));
     plot_against(out, &range, end, figure->value, &title);
     plot_axis(out, end);
 }
@@ -52,7 +53,7 @@ static void put_figure(struct buffer *out, const struct neighbour *figure, struc
     const struct term *known = term(figure_name(figure->figure));
     buffer_text(out, "<figure class=\"chart\"><figcaption>");
     term_link(out, known->key, protocol);
-    html_put(out, " <b>{}</b> {}<small>", html_rounded(figure->value), html_text(known->unit));
+    html_put(out, " <b>{}</b> {}<small>", term_value(known, figure->value), html_text(known->unit));
     put_rank(out, figure);
     if (figure->count)
         buffer_text(out, ", ");
@@ -81,9 +82,16 @@ static void put_cell(struct buffer *out, const struct neighbour_cell *cell, stru
     buffer_text(out, "</div>");
 }
 
-static void put_number(struct buffer *out, bool given, double number)
+static void put_count(struct buffer *out, bool given, size_t count)
 {
-    html_put(out, "<td class=\"number\">{}</td>", given ? html_rounded(number) : html_text(""));
+    html_put(out, "<td class=\"number\">{}</td>",
+             given ? html_number((double)count) : html_text(""));
+}
+
+static void put_number(struct buffer *out, const struct term *known, bool given, double number)
+{
+    html_put(out, "<td class=\"number\">{}</td>",
+             given ? term_value(known, number) : html_text(""));
 }
 
 static void put_row(struct buffer *out, const struct neighbour_cell *cell,
@@ -95,14 +103,14 @@ static void put_row(struct buffer *out, const struct neighbour_cell *cell,
              html_slice(name_of(cell), HTML_NAME_MOST), html_slice(cell->workload, HTML_NAME_MOST),
              html_slice(cell->runtime, HTML_NAME_MOST), html_text(known->label),
              html_text(known->unit));
-    put_number(out, true, figure->value);
-    put_number(out, true, (double)figure->count);
-    put_number(out, any, (double)figure->below);
-    put_number(out, any, figure->min);
-    put_number(out, any, figure->q25);
-    put_number(out, any, figure->median);
-    put_number(out, any, figure->q75);
-    put_number(out, any, figure->max);
+    put_number(out, known, true, figure->value);
+    put_count(out, true, figure->count);
+    put_count(out, any, figure->below);
+    put_number(out, known, any, figure->min);
+    put_number(out, known, any, figure->q25);
+    put_number(out, known, any, figure->median);
+    put_number(out, known, any, figure->q75);
+    put_number(out, known, any, figure->max);
     buffer_text(out, "</tr>");
 }
 

@@ -1,7 +1,5 @@
 #include "pages/row_page.h"
 
-#include <math.h>
-
 #include "pages/board_plot.h"
 #include "pages/frame.h"
 #include "pages/html.h"
@@ -68,14 +66,14 @@ static void put_plot(struct buffer *out, const struct board_detail *detail, enum
     BUFFER_SCOPE struct buffer title = {0}, range = {0};
     for (size_t i = 0; i < detail->count; i++)
         values[i] = detail->runs[i].figures[figure];
-    put_range(&range, shown);
+    put_range(&range, known, shown);
     html_put(&title, "{}: {} {}, median {}{}{}", html_text(known->label),
              html_number((double)shown->n), html_text(shown->n == 1 ? "value" : "values"),
-             html_number(shown->median), html_markup(range.size ? ", range " : ""),
+             term_value(known, shown->median), html_markup(range.size ? ", range " : ""),
              html_raw(&range));
     buffer_text(out, "<figure class=\"chart\"><figcaption>");
     term_link(out, known->key, detail->row.keys[BY_PROTOCOL]);
-    html_put(out, " <b>{}</b> {}<small>{}{}</small></figcaption>", html_number(shown->median),
+    html_put(out, " <b>{}</b> {}<small>{}{}</small></figcaption>", term_value(known, shown->median),
              html_text(known->unit), html_raw(&range),
              html_markup(shown->n >= VIEW_QUARTILES_FROM ? " interquartile" : ""));
     plot_values(out, shown, end, values, detail->count, &title);
@@ -91,8 +89,8 @@ static void put_run(struct buffer *out, const struct board_detail *detail,
     address_run(&link, run->id);
     put_moment(&moment, run->created_at);
     html_put(out,
-             "<tr><th scope=\"row\"><a href=\"{}\">{}</a></th><td>{}</td><td>{} {}</td><td>{} {}"
-             "</td>",
+             "<tr><th scope=\"row\"><a href=\"{}\">{}</a></th><td data-of=\"Date\">{}</td>"
+             "<td data-of=\"Browser\">{} {}</td><td data-of=\"System\">{} {}</td>",
              html_raw(&link), html_slice(run->id, HTML_NAME_MOST), html_raw(&moment),
              html_slice(run->browser, HTML_NAME_MOST),
              html_slice(run->browser_version, HTML_NAME_MOST), html_slice(run->os, HTML_NAME_MOST),
@@ -100,12 +98,9 @@ static void put_run(struct buffer *out, const struct board_detail *detail,
     for (int i = 0; i < FIGURE_COUNT; i++) {
         if (!view_shows(&detail->row, (enum figure)i))
             continue;
-        buffer_text(out, "<td class=\"number\">");
-        if (!isnan(run->figures[i]))
-            html_put(out, "{}", html_rounded(run->figures[i]));
-        buffer_text(out, "</td>");
+        term_cell(out, term(figure_name((enum figure)i)), run->figures[i]);
     }
-    buffer_text(out, "<td>");
+    buffer_text(out, run->high_variance || run->burst ? "<td data-of=\"Marks\">" : "<td>");
     put_mark(out, "highVariance", protocol, run->high_variance);
     put_mark(out, "e2e", protocol, run->burst);
     buffer_text(out, "</td></tr>");
@@ -118,7 +113,7 @@ static void put_runs(struct buffer *out, const struct board_detail *detail)
         html_put(out, "<p>The newest {} of {}; medians and ranges are of all.</p>",
                  html_number((double)detail->count), html_number((double)detail->all));
     buffer_text(out, "<div class=\"scroll\" role=\"region\" aria-label=\"Runs of the row\" "
-                     "tabindex=\"0\"><table class=\"runs\"><thead><tr><th "
+                     "tabindex=\"0\"><table class=\"runs cards\"><thead><tr><th "
                      "scope=\"col\">Run</th><th scope=\"col\">"
                      "Date</th><th scope=\"col\">Browser</th><th scope=\"col\">System</th>");
     for (int i = 0; i < FIGURE_COUNT; i++) {

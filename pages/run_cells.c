@@ -71,12 +71,29 @@ static bool is_column_used(const struct run_view *view, size_t column)
     return false;
 }
 
+static void put_board_link(const struct run_view *view, const struct bench_cell *cell)
+{
+    BUFFER_SCOPE struct buffer address = {0};
+    run_row_address(&address, view, cell);
+    if (!address.size) {
+        buffer_text(view->out, "<td></td>");
+        return;
+    }
+    html_put(view->out,
+             "<td data-of=\"Board\"><a href=\"{}\" aria-label=\"Row of the board: {}, {} with {}\">"
+             "row</a></td>",
+             html_raw(&address), html_string(cell->workload_id), html_string(cell->model_name),
+             html_string(cell->runtime_id));
+}
+
 static void put_overview_row(const struct run_view *view, size_t i, const bool *used)
 {
     const struct bench_cell *cell = &view->run->cells[i];
-    html_put(view->out, "<tr><td><a href=\"#cell-{}\">{}</a></td><td>{}</td><td>{}</td><td>",
-             html_number((double)i + 1), html_string(cell->runtime_id),
-             html_string(cell->model_name), html_string(cell->workload_id));
+    html_put(view->out,
+             "<tr><th scope=\"row\"><a href=\"#cell-{}\"><bdi>{}</bdi> <small><bdi>{}</bdi> with "
+             "<bdi>{}</bdi></small></a></th><td data-of=\"Status\">",
+             html_number((double)i + 1), html_string(cell->workload_id),
+             html_string(cell->model_name), html_string(cell->runtime_id));
     put_status(view->out, cell);
     put_marks(view, cell, &view->summaries->cells[i]);
     buffer_text(view->out, "</td>");
@@ -84,11 +101,10 @@ static void put_overview_row(const struct run_view *view, size_t i, const bool *
         double value = column_value(view, i, column);
         if (!used[column])
             continue;
-        if (isnan(value))
-            buffer_text(view->out, "<td></td>");
-        else
-            html_put(view->out, "<td class=\"number\">{}</td>", html_rounded(value));
+        term_cell(view->out, term(column_key(column)), value);
     }
+    if (view->on_board)
+        put_board_link(view, cell);
     buffer_text(view->out, "</tr>");
 }
 
@@ -151,7 +167,8 @@ static void put_geometric_means(const struct run_view *view)
             html_put(view->out, "<li>{} on {}: {} <b>{}</b> {} over {} workloads</li>",
                      html_string(view->run->cells[i].model_name),
                      html_string(view->run->cells[i].runtime_id),
-                     html_text(term(metric_name(overview[j]))->label), html_rounded(mean),
+                     html_text(term(metric_name(overview[j]))->label),
+                     term_value(term(metric_name(overview[j])), mean),
                      html_text(term(metric_name(overview[j]))->unit), html_number((double)count));
         }
     }
@@ -163,15 +180,16 @@ void run_overview(const struct run_view *view)
 {
     buffer_text(
         view->out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table>"
-        "<thead><tr><th scope=\"col\">Runtime</th><th scope=\"col\">Model</th>"
-        "<th scope=\"col\">Workload</th><th scope=\"col\">Status</th>");
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All cells\"><table "
+        "class=\"cards\"><thead><tr><th scope=\"col\">Cell</th><th scope=\"col\">Status</th>");
     bool used[COLUMNS];
     for (size_t column = 0; column < COLUMNS; column++) {
         used[column] = is_column_used(view, column);
         if (used[column])
             put_heading(view, column_key(column));
     }
+    if (view->on_board)
+        buffer_text(view->out, "<th scope=\"col\">Board</th>");
     buffer_text(view->out, "</tr></thead><tbody>");
     for (size_t i = 0; i < view->run->cell_count; i++)
         put_overview_row(view, i, used);
@@ -208,10 +226,11 @@ static void put_statistics(const struct run_view *view, const struct bench_summa
             "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
             "<td class=\"number\">{} \xE2\x80\x93 {}</td><td class=\"number\">\xC2\xB1 {}</td>"
             "<td class=\"number\">{} %</td></tr>",
-            html_text(meaning->unit), html_number((double)sample->n), html_rounded(sample->median),
-            html_rounded(sample->mean), html_rounded(sample->sd), html_rounded(sample->iqr),
-            html_rounded(sample->min), html_rounded(sample->max), html_rounded(sample->ci95),
-            html_rounded(sample->cv * 100));
+            html_text(meaning->unit), html_number((double)sample->n),
+            term_value(meaning, sample->median), term_value(meaning, sample->mean),
+            term_value(meaning, sample->sd), term_value(meaning, sample->iqr),
+            term_value(meaning, sample->min), term_value(meaning, sample->max),
+            term_value(meaning, sample->ci95), html_rounded(sample->cv * 100, 1));
     }
     buffer_text(view->out, "</tbody></table></div>");
 }
@@ -262,18 +281,37 @@ static void put_discarded(struct buffer *out, const struct js_value *raw)
     run_more(out, beyond(discarded->size, PICTURES_MOST), "discarded iterations");
 }
 
+/* Whether the only attempt ended in what the cell ended in: then it is said once. */
+static bool is_same_error(const struct js_value *a, const struct js_value *b)
+{
+    static const char *const members[] = {"name", "message", "cause", "causeName", "causeStack"};
+    if (!a || !b || a->size != b->size)
+        return false;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        struct text first = text_of(js_get(a, members[i])), second = text_of(js_get(b, members[i]));
+        if (first.size != second.size ||
+            (first.size && memcmp(first.data, second.data, first.size)))
+            return false;
+    }
+    return true;
+}
+
 static void put_attempts(struct buffer *out, const struct js_value *raw)
 {
-    const struct js_value *attempts = js_get(raw, "attempts");
+    const struct js_value *attempts = js_get(raw, "attempts"), *error = js_get(raw, "error");
     if (!attempts || !attempts->size)
         return;
     html_put(out, "<h4>Failed attempts: {}</h4>", html_number(attempts->size));
     for (uint32_t i = 0; i < attempts->size && i < PICTURES_MOST; i++) {
         const struct js_value *at = js_get(&attempts->items[i], "at");
+        bool said =
+            attempts->size == 1 && is_same_error(error, js_get(&attempts->items[i], "error"));
         if (at)
-            html_put(out, "<p class=\"soft\">At {} ms of the page's clock</p>",
-                     html_number(at->number));
-        run_error(out, js_get(&attempts->items[i], "error"));
+            html_put(out, "<p class=\"soft\">At {} s of the page's clock{}</p>",
+                     html_rounded(at->number / 1000, 1),
+                     html_markup(said ? ", with the error above." : ""));
+        if (!said)
+            run_error(out, js_get(&attempts->items[i], "error"));
     }
     run_more(out, beyond(attempts->size, PICTURES_MOST), "attempts");
 }
@@ -293,14 +331,38 @@ static void put_reasons(struct buffer *out, const struct js_value *raw)
         run_error(out, error);
 }
 
+/* What every quality cell has, by the names that people know it by. */
+static void put_score(const struct run_view *view, const struct bench_cell *cell)
+{
+    static const struct {
+        const char *key, *term;
+    } known[] = {{"score", "qualityScore"}, {"parseRate", "qualityParseRate"}};
+    const struct js_value *task = js_get(cell->quality, "taskId"), *n = js_get(cell->quality, "n");
+    buffer_text(view->out, "<dl class=\"facts\">");
+    if (task)
+        html_put(view->out, "<dt>Task</dt><dd>{}</dd>", html_string(task));
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const struct js_value *value = js_get(cell->quality, known[i].key);
+        const struct term *figure = term(known[i].term);
+        if (value && value->type == JS_NUMBER)
+            html_put(view->out, "<dt>{}</dt><dd>{}</dd>", html_text(figure->label),
+                     html_number(value->number));
+    }
+    if (n && n->type == JS_NUMBER)
+        html_put(view->out, "<dt>Questions</dt><dd>{}</dd>", html_number(n->number));
+    buffer_text(view->out, "</dl>");
+}
+
 static void put_quality(const struct run_view *view, const struct bench_cell *cell)
 {
-    static const char *const listed[] = {"details", "outputs", NULL};
+    static const char *const listed[] = {"details", "outputs",   "taskId", "score",
+                                         "n",       "parseRate", NULL};
     if (!cell->quality)
         return;
     buffer_text(view->out, "<h4>");
     term_link(view->out, "qualityScore", view->protocol);
     buffer_text(view->out, "</h4>");
+    put_score(view, cell);
     run_facts(view->out, cell->quality, listed);
     if (!cell->outputs || !cell->outputs->size)
         return;

@@ -1,6 +1,6 @@
 #include "pages/run_parts.h"
 
-enum { DEPTH_MOST = 6, NAME_BYTES = 4 * HTML_NAME_MOST, LIST_MOST = 60 };
+enum { DEPTH_MOST = 6, LIST_MOST = 60 };
 
 struct fact_list {
     struct buffer *out;
@@ -61,18 +61,47 @@ static void put_list(struct buffer *out, const struct js_value *array)
         html_put(out, " and {} more", html_number(array->size - LIST_MOST));
 }
 
-static void put_object(struct fact_list *list, const struct js_value *object, struct text prefix,
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* A name that is too long for its place breaks between its words: before a capital, behind a mark. */
+static void put_name(struct buffer *out, struct text name)
+{
+    size_t from = 0;
+    for (size_t i = 1; i < name.size && name.size <= HTML_NAME_MOST; i++) {
+        char before = name.data[i - 1], c = name.data[i];
+        bool word = (is_capital(c) && before >= 'a' && before <= 'z') || before == '/' ||
+                    before == '.' || before == '_';
+        if (!word)
+            continue;
+        html_put(out, "{}<wbr>",
+                 html_slice((struct text){name.data + from, i - from}, HTML_NAME_MOST));
+        from = i;
+    }
+    html_put(out, "{}",
+             html_slice((struct text){name.data + from, name.size - from}, HTML_NAME_MOST));
+}
+
+static void put_object(struct fact_list *list, const struct js_value *object,
                        const char *const *omit, int depth);
 
-static void put_member(struct fact_list *list, const struct js_value *value, struct text name,
-                       int depth)
+static void put_member(struct fact_list *list, const struct js_member *member, int depth)
 {
+    const struct js_value *value = &member->value;
+    list->rows++;
     if (value->type == JS_OBJECT && value->size && depth < DEPTH_MOST) {
-        put_object(list, value, name, NULL, depth + 1);
+        buffer_text(list->out, "<dt class=\"group\">");
+        put_name(list->out, text_of(&member->key));
+        buffer_text(list->out, "</dt><dd class=\"group\"><dl class=\"facts\">");
+        put_object(list, value, NULL, depth + 1);
+        buffer_text(list->out, "</dl></dd>");
         return;
     }
-    list->rows++;
-    html_put(list->out, "<dt>{}</dt><dd>", html_slice(name, HTML_NAME_MOST));
+    buffer_text(list->out, "<dt>");
+    put_name(list->out, text_of(&member->key));
+    buffer_text(list->out, "</dt><dd>");
     if (value->type == JS_ARRAY)
         put_list(list->out, value);
     else
@@ -80,30 +109,19 @@ static void put_member(struct fact_list *list, const struct js_value *value, str
     buffer_text(list->out, "</dd>");
 }
 
-/* The first bytes of a name: all of it that is shown. */
-static void add_name(struct buffer *out, const char *text, size_t size)
-{
-    buffer_add(out, text, size < NAME_BYTES ? size : NAME_BYTES);
-}
-
 /* Members behind the last row are counted only, so that a page costs no more than what it shows. */
-static void put_object(struct fact_list *list, const struct js_value *object, struct text prefix,
+static void put_object(struct fact_list *list, const struct js_value *object,
                        const char *const *omit, int depth)
 {
     for (uint32_t i = 0; i < object->size; i++) {
         const struct js_member *member = &object->members[i];
-        BUFFER_SCOPE struct buffer name = {0};
         if (is_omitted(omit, &member->key))
             continue;
         if (list->rows == RUN_FACTS || run_is_full(list->out)) {
             list->skipped++;
             continue;
         }
-        add_name(&name, prefix.data, prefix.size);
-        if (prefix.size)
-            buffer_byte(&name, '.');
-        add_name(&name, member->key.text, member->key.size);
-        put_member(list, &member->value, (struct text){name.data, name.size}, depth);
+        put_member(list, member, depth);
     }
 }
 
@@ -133,7 +151,7 @@ void run_facts(struct buffer *out, const struct js_value *object, const char *co
     if (!run_has_facts(object, omit))
         return;
     buffer_text(out, "<dl class=\"facts\">");
-    put_object(&list, object, (struct text){0}, omit, 0);
+    put_object(&list, object, omit, 0);
     buffer_text(out, "</dl>");
     run_more(out, list.skipped, "members");
 }

@@ -30,6 +30,7 @@ static void put_head(const struct run_view *view, const struct run_place *place)
     html_put(view->out, "<a href=\"/methodology/{}\">{}</a>, suite {}, measured {}</p>",
              html_slice(view->protocol, HTML_NAME_MOST), html_string(identity->protocol),
              html_string(identity->suite), html_string(identity->created_at));
+    run_device(view);
 }
 
 static void put_place_link(struct buffer *out, const char *id, const char *title)
@@ -94,7 +95,8 @@ void run_flag(const struct run_view *view, const struct flag *flag, size_t alike
     buffer_text(view->out, ".</p>");
     put_evidence(view->out, flag);
     if (protocol_rule(view->verdict->family, flag->code, &rule))
-        html_put(view->out, "<p class=\"soft\">{}</p>", html_text(rule.advice));
+        html_put(view->out, "<p class=\"advice\"><strong>What to do:</strong> {}</p>",
+                 html_text(rule.advice));
     buffer_text(view->out, "</li>");
 }
 
@@ -167,7 +169,7 @@ static void put_event(struct buffer *out, const struct js_value *event)
                                                                                        NULL};
     const struct js_value *t = js_get(event, "t"), *detail = js_get(event, "detail");
     html_put(out, "<tr><td class=\"number\">{}</td><td>{}</td><td>{}",
-             t ? html_number(t->number) : html_text(""), html_string(js_get(event, "type")),
+             t ? html_rounded(t->number, 1) : html_text(""), html_string(js_get(event, "type")),
              html_string(detail));
     run_facts(out, event, detail && detail->type != JS_STRING ? told : shown);
     buffer_text(out, "</td></tr>");
@@ -235,7 +237,8 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
                                   .verdict = verdict,
                                   .run = bench_run_of(verdict->run),
                                   .summaries = verdict->summaries,
-                                  .protocol = text_of(verdict->identity->protocol)};
+                                  .protocol = text_of(verdict->identity->protocol),
+                                  .on_board = place && place->on_board};
     buffer_text(out, "<article class=\"run\">");
     put_head(&view, place);
     put_contents(out, place);

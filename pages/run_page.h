@@ -23,11 +23,15 @@ struct run_place {
     const struct run_section *first; /* go before the verdict */
     size_t first_count;
     const struct run_section *history; /* goes before the record; NULL: none */
+    bool on_board;                     /* published, and of a protocol that the board shows */
 };
 
 /* A verdict of a file. PLACE is NULL for one that is only looked at. The markup goes between
  * <main> and </main>, or into any element. */
 void run_page_write(struct buffer *out, const struct verdict *verdict, enum digest_status digest,
                     const struct run_place *place);
+
+/* What a window with the page is called: the device and the run, as plain text. */
+void run_page_title(struct buffer *out, const struct verdict *verdict);
 
 #endif

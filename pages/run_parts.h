@@ -15,12 +15,18 @@ struct run_view {
     const struct summaries *summaries;
     struct text protocol;
     const char *address; /* of the run's page where this is another one, or NULL */
+    bool on_board;       /* its ok cells are in rows of the board */
 };
 
 /* run_page.c: a flag with its evidence and what helps; ALIKE more of its code are not shown. */
 struct flag;
 void run_flag(const struct run_view *view, const struct flag *flag, size_t alike);
 
+/* run_device.c: what the run was measured on, in a line. */
+void run_device(const struct run_view *view);
+/* The address of the board's row that CELL is in, for a quoted attribute; nothing where no row is. */
+void run_row_address(struct buffer *out, const struct run_view *view,
+                     const struct bench_cell *cell);
 /* run_cells.c: all cells in one table with links, the geometric means, then each on its own. */
 void run_overview(const struct run_view *view);
 void run_cells(const struct run_view *view);
@@ -30,7 +36,7 @@ void run_derive(const struct run_view *view, size_t cell);
 void run_more(struct buffer *out, size_t count, const char *of_what);
 /* Whether OUT has no room left for details. */
 bool run_is_full(const struct buffer *out);
-/* run_facts.c: whatever an object of the file says, nested ones with dotted names, as a list of at
+/* run_facts.c: whatever an object of the file says, nested ones as lists under their names, as a list of at
  * most RUN_FACTS; OMIT (NULL-terminated, may be NULL) are members of the outermost object that are
  * shown elsewhere. */
 enum { RUN_FACTS = 300 };

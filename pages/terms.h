@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "validator/buffer.h"
+#include "pages/html.h"
 
 enum term_kind {
     TERM_FIGURE,    /* measured or computed of one cell */
@@ -19,6 +19,7 @@ struct term {
     const char *label;   /* of a heading */
     const char *unit;    /* "" without */
     int better;          /* of a figure: -1 less is better, 1 more is, 0 neither */
+    int decimals;        /* of a figure, wherever people read it */
     const char *meaning; /* a sentence or two */
     const char *formula; /* NULL: none */
 };
@@ -27,7 +28,10 @@ const struct term *terms(size_t *count);
 /* The term KEY, which must exist. */
 const struct term *term(const char *key);
 /* A link to the definition of KEY under the methodology of PROTOCOL (FAMILY/N), with its label. */
-struct text;
 void term_link(struct buffer *out, const char *key, struct text protocol);
+/* A value of the figure KNOWN, or a spread of such values, for reading. */
+struct html_value term_value(const struct term *known, double value);
+/* A cell of a table with a value of KNOWN, empty for NAN; a card says what it is (style/base.css). */
+void term_cell(struct buffer *out, const struct term *known, double value);
 
 #endif

@@ -18,6 +18,7 @@ int index_command(int count, char **arguments);
 int rows_command(int count, char **arguments);
 int keygen_command(int count, char **arguments);
 int verify_receipt_command(int count, char **arguments);
+int redact_command(int count, char **arguments);
 int token_command(int count, char **arguments);
 
 #endif

@@ -31,6 +31,7 @@
 #include "server/http/watchdog.h"
 #include "server/log.h"
 #include "server/maintainers/maintainers.h"
+#include "server/notify/watch.h"
 #include "server/notify/webhook.h"
 #include "server/service.h"
 #include "validator/arena.h"
@@ -214,6 +215,7 @@ static void tick(void *context, int64_t now_ms)
     waitroom_expire(service->waitroom, now_ms);
     ready_remind(service);
     maintainers_refresh(service->maintainers, now_ms);
+    watch_look(atomic_load(&service->watch));
 }
 
 static void fill(struct service *service)
@@ -257,7 +259,8 @@ static void empty(struct service *service)
 {
     if (service->watchdog)
         watchdog_stop(service->watchdog);
-    store_close(service->store);    /* commits what is queued */
+    store_close(service->store); /* commits what is queued */
+    watch_free(atomic_load(&service->watch));
     webhook_stop(service->webhook); /* which may still have been told of something */
     shared_close(service->shared);
     maintainers_close(service->maintainers);
@@ -360,6 +363,7 @@ static int run(struct service *service)
         complain("store", error.message);
         return EXIT_START;
     }
+    atomic_store(&service->watch, watch_new(service));
     if (!listen_open(service->config->listen, &socket, bound, problem)) {
         complain(problem, NULL);
         return EXIT_START;

@@ -23,6 +23,7 @@ struct making;
 struct metrics;
 struct shelf;
 struct waitroom;
+struct watch;
 struct watchdog;
 struct webhook;
 
@@ -46,6 +47,7 @@ struct service {
     struct ratelimit *rates;
     struct shared *shared; /* rates and nonces of several instances; NULL: this one is alone */
     struct maintainers *maintainers; /* who may review; never NULL while it serves */
+    struct watch *_Atomic watch;     /* of what the webhook is to be told; NULL without one */
     struct webhook *webhook;         /* NULL: nobody is told */
     struct budgets budgets;
     struct nonce_keys nonces;

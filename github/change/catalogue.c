@@ -312,6 +312,7 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
         record_accept(catalogue, run, event, commit, now_ms);
     } else {
         record_add_line(&run->history, line, strlen(line));
+        run->redacted = !strcmp(event->event, "redact");
         run->mark = ledger_mark(event->event, event->action, event->by, event->at);
     }
     pthread_mutex_unlock(&catalogue->mutex);
@@ -325,8 +326,9 @@ void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t ru
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = catalogue_need_run(catalogue, run_id, run_id_size);
     hold(catalogue, run);
-    /* The ledger knows better; before it has spoken, the newest index does. */
-    if (!run->revision)
+    /* Of one tip the index agrees with the files, also where somebody moved one by hand and had the
+     * index rebuilt. */
+    if (!run->redacted)
         record_set(&run->path, path, path_size);
     pthread_mutex_unlock(&catalogue->mutex);
 }

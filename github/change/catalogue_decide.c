@@ -7,9 +7,12 @@
 
 enum { DROPPED_MOST = 16 * 1024 };
 
-/* Release and keep are for what is in quarantine, withdraw for whatever can be seen. */
+/* Release and keep are for what is in quarantine, withdraw for whatever can be seen, redact for whatever
+ * has a file. */
 bool decision_fits(enum decision decision, enum run_status status)
 {
+    if (decision == DECISION_REDACT)
+        return status == RUN_QUARANTINED || status == RUN_PUBLISHED || status == RUN_WITHDRAWN;
     return status == RUN_QUARANTINED || (status == RUN_PUBLISHED && decision == DECISION_WITHDRAW);
 }
 
@@ -92,9 +95,12 @@ size_t catalogue_quarantined(struct catalogue *catalogue, const struct store_qua
         }
     if (count)
         qsort(found, count, sizeof *found, by_acceptance);
-    for (size_t i = 0; i < count && used < wanted->most; i++)
-        if (!wanted->before || found[i]->accepted < wanted->before)
-            record_describe(found[i], &states[used++]);
+    for (size_t i = 0; i < count && used < wanted->most; i++) {
+        const struct run_record *run = found[wanted->oldest_first ? count - 1 - i : i];
+        if ((!wanted->before || run->accepted < wanted->before) &&
+            (!wanted->after || run->accepted > wanted->after))
+            record_describe(run, &states[used++]);
+    }
     pthread_mutex_unlock(&catalogue->mutex);
     free(found);
     *all = count;

@@ -84,14 +84,20 @@ void pending_free(struct pending *pending)
 
 const char *decision_name(enum decision decision)
 {
-    static const char *const names[DECISIONS] = {
-        [DECISION_RELEASE] = "release", [DECISION_KEEP] = "keep", [DECISION_WITHDRAW] = "withdraw"};
+    static const char *const names[DECISIONS] = {[DECISION_RELEASE] = "release",
+                                                 [DECISION_KEEP] = "keep",
+                                                 [DECISION_WITHDRAW] = "withdraw",
+                                                 [DECISION_REDACT] = "redact"};
     return names[decision];
 }
 
 static const char *event_name(const struct change *change)
 {
-    return change->kind == CHANGE_RUN ? "accept" : change->own ? "withdraw" : "decide";
+    if (change->kind == CHANGE_RUN)
+        return "accept";
+    if (change->decision == DECISION_REDACT)
+        return "redact";
+    return change->own ? "withdraw" : "decide";
 }
 
 uint64_t change_mark(const struct change *change)

@@ -21,7 +21,8 @@ struct waiters {
 /* Tells each of them, then frees WAITERS; NULL is fine. */
 void waiters_tell(struct waiters *waiters, const struct change_result *result);
 
-/* What a decision does to a dataset. FROM and TO are paths; equal ones: the file stays. */
+/* What a decision does to a dataset. FROM and TO are paths; equal ones: the file stays; TO
+ * empty: it goes. */
 struct move {
     char run_id[RUN_ID_MAX + 1]; /* as submitted */
     char from[RUN_PATH_MAX + 1], to[RUN_PATH_MAX + 1];

@@ -421,6 +421,8 @@ static size_t files_of(const struct pending *item, struct repository_file *files
     if (!strcmp(move->from, move->to))
         return 0;
     files[0] = (struct repository_file){.path = move->from};
+    if (!*move->to)
+        return 1;
     files[1] = (struct repository_file){.path = move->to, .blob = &move->blob};
     return 2;
 }

@@ -95,14 +95,14 @@ static bool plan_move(struct dataset *dataset, struct pending *item, struct stor
                       bool *fine)
 {
     static const char *const folders[DECISIONS] = {
-        [DECISION_RELEASE] = "runs", [DECISION_KEEP] = NULL, [DECISION_WITHDRAW] = "withdrawn"};
+        [DECISION_RELEASE] = "runs", [DECISION_WITHDRAW] = "withdrawn"};
     struct move *move = &item->move;
     git_oid other;
     const char *folder = folders[item->change.decision];
     *fine = true;
     if (folder)
         decide_path(move->from, folder, move->to);
-    else
+    else if (item->change.decision == DECISION_KEEP)
         memcpy(move->to, move->from, sizeof move->to);
     enum repository_found found =
         tree_find(dataset->repository, &dataset->root, move->from, &move->blob, error);

@@ -6,6 +6,7 @@ const FILES_MOST = 20;
 const BYTES_MOST = 64 * 1024 * 1024; // beyond that a browser's memory is at stake
 const ANSWER_MS = 60_000; // a file of that size takes a few seconds: what is silent for longer has died
 const START_MS = 150_000; // more than client.js gives the fetching of the module
+// As pages/terms.c has them, for where there is no module to make the tables: key, name, unit.
 const FIGURES = [
   ['ttftMs', 'TTFT', 'ms'], ['decodeCharsPerSec', 'Decode', 'chars/s'], ['overallCharsPerSec', 'End to end', 'chars/s'],
   ['singleLatencyMs', 'Embedding latency', 'ms'], ['batchTextsPerSec', 'Embedding rate', 'texts/s'],
@@ -33,7 +34,7 @@ const CONTROLS = new RegExp(`(?!\\n)[${form.dataset.controls}]`, 'gu');
 const plain = (text) => String(text).replace(CONTROLS, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
 const pretty = (value) => make('pre', { tabindex: '0' }, plain(JSON.stringify(value, null, 2)));
 const short = (text, most = 200) => (text.length > most ? `${plain(text.slice(0, most))}…` : plain(text));
-const number = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(4))) : '–');
+const number = (value) => (typeof value === 'number' ? (Math.round(Math.round(value * 100) / 10) / 10).toFixed(1) : '–');
 
 // Where files are judged.
 
@@ -133,6 +134,8 @@ function verdictOf({ check, dryRun }, size) {
     case 'invalid-json':
       return refused(`It is not JSON: ${dryRun.message} (line ${dryRun.line}, column ${dryRun.column}).`);
     case 'digest-mismatch':
+      if (/has no digest/.test(dryRun.message))
+        return refused(`${dryRun.message} Export it again, or put in the one of its content: ${dryRun.computed}.`);
       return refused(`${dryRun.message} It was changed after it was exported, or is not whole. Its content has the `
         + `digest ${dryRun.computed}.`);
     case 'invalid-shape':
@@ -206,7 +209,7 @@ function runPage(list, markup) {
   if (!markup) return null;
   const holder = make('div');
   holder.innerHTML = markup; // made by the validator, which escapes whatever comes from the file
-  for (const gone of holder.querySelectorAll('#verdict, a[href="#verdict"]')) gone.remove();
+  for (const gone of holder.querySelectorAll('#verdict, li:has(> a[href="#verdict"])')) gone.remove();
   const prefix = `file-${list.childElementCount + 1}-`;
   for (const node of holder.querySelectorAll('[id]')) node.id = prefix + node.id;
   for (const link of holder.querySelectorAll('a[href^="#"]'))

@@ -5,8 +5,8 @@
 //   const { outcome, page } = await submit(run, { onProgress: ({ stage }) => console.log(stage) });
 //
 // Every failure is a BenchError with a stable `code`: those of the service (invalid-shape, rate-limited,
-// bench-store-unbound ...) and, from here, unreachable, bad-answer, aborted, no-webassembly, validator-failed and
-// out-of-memory.
+// bench-store-unbound ...) and, from here, unreachable, origin-not-allowed, bad-answer, aborted, no-webassembly,
+// validator-failed and out-of-memory.
 
 /** The service that this module came from, also as the copy in /assets/: where runs go unless `service` says otherwise. */
 const HOME = new URL('.', import.meta.url).href.replace(/\/assets\/$/, '/');
@@ -29,7 +29,7 @@ export class BenchError extends Error {
 
   /** Whether the run itself is fine and only the service is not there for it: keep it as a file. */
   get away() {
-    return ['unreachable', 'bad-answer', 'internal-error', 'bench-store-unbound', 'store-unavailable', 'rate-limited',
+    return ['unreachable', 'origin-not-allowed', 'bad-answer', 'internal-error', 'bench-store-unbound', 'store-unavailable', 'rate-limited',
       'busy'].includes(this.code);
   }
 }
@@ -175,11 +175,28 @@ function validatorOf(service) {
   return validators.get(service);
 }
 
-const read = async (file) => bytesOf(file instanceof Blob ? await file.arrayBuffer() : file);
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isRun = (file) => isObject(file) && !(file instanceof Uint8Array) && !(file instanceof ArrayBuffer);
 
-/** Judges a file (here also a Blob) without sending it: {...check, dryRun}, see Validator. */
-export async function check(file, { service = HOME, ...options } = {}) {
-  const [validator, bytes] = await Promise.all([validatorOf(service), read(file)]);
+/**
+ * A file as it stands. A run that is still an object is what `submit` would send, with its digest put in; one that has
+ * a wrong digest keeps it, so that it is refused.
+ */
+async function read(file, options) {
+  if (file instanceof Blob) return bytesOf(await file.arrayBuffer());
+  if (!isRun(file)) return bytesOf(file);
+  return bytesOf(await seal(file, options).catch((error) => {
+    if (error.code === 'digest-mismatch') return file;
+    throw error;
+  }));
+}
+
+/**
+ * Judges a file (bytes, text or a Blob) or a run without sending it: {...check, dryRun}, see Validator. A run may lack
+ * its digest; with `reseal` also a wrong one is replaced, as in `submit`.
+ */
+export async function check(file, { service = HOME, reseal = false, ...options } = {}) {
+  const [validator, bytes] = await Promise.all([validatorOf(service), read(file, { service, reseal })]);
   return { ...validator.check(bytes, options), dryRun: validator.dryRun(bytes, options) };
 }
 
@@ -223,8 +240,6 @@ function pause(ms, signal) {
 /** What a proxy in between means when it answers in the service's place. */
 const BY_STATUS = { 413: 'payload-too-large', 415: 'unsupported-media-type', 429: 'rate-limited', 503: 'store-unavailable' };
 
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Retry-After as seconds or as a date; undefined without either. */
 function secondsOf(told) {
   const seconds = Number(told ?? NaN), date = (Date.parse(told) - Date.now()) / 1000;
@@ -242,9 +257,28 @@ async function open(response, isRight = isObject) {
   throw new BenchError(code, message, { status, details, retryAfterSec: secondsOf(details.retryAfterSec ?? headers.get('Retry-After')) });
 }
 
+/**
+ * `reach` of what only pages of allowed origins may read. To a page of another one the browser says no more than that
+ * it failed; where the service answers what everybody may read, and still not this, the origin is why.
+ */
+async function reachAllowed(url, options) {
+  try {
+    return await reach(url, options);
+  } catch (error) {
+    const { origin } = globalThis.location ?? {};
+    if (error.code !== 'unreachable' || !origin || origin === url.origin) throw error;
+    const open = new URL('key', url);
+    if (!await reach(open, { signal: options.signal, timeoutMs: 10_000, cache: 'no-store' }).catch(() => null)) throw error;
+    return reach(url, options).catch((cause) => { // it may only have been away for a moment
+      throw cause.code !== 'unreachable' ? cause : new BenchError('origin-not-allowed',
+        `The service takes no runs from pages of ${origin}. Whoever runs it can add ${origin} to allowed_origins.`, { cause });
+    });
+  }
+}
+
 /** A nonce for one submission; valid for a day. */
 export async function fetchNonce({ service = HOME, signal, timeoutMs } = {}) {
-  const response = await reach(new URL('api/bench/nonce', service), { signal, timeoutMs, cache: 'no-store' });
+  const response = await reachAllowed(new URL('api/bench/nonce', service), { signal, timeoutMs, cache: 'no-store' });
   return (await open(response, (body) => typeof body?.nonce === 'string')).nonce;
 }
 
@@ -275,8 +309,8 @@ function assertSize(bytes) {
 }
 
 /** SENDS the file to the service's dry run, which stores nothing, and gives its answer, refusals of the file too. */
-export async function validateRemotely(file, { service = HOME, signal } = {}) {
-  const bytes = await read(file);
+export async function validateRemotely(file, { service = HOME, signal, reseal = false } = {}) {
+  const bytes = await read(file, { service, reseal });
   assertSize(bytes);
   const response = await reach(new URL('api/bench/validate', service), { method: 'POST', signal, ...await pack(bytes) });
   try {

@@ -62,6 +62,11 @@ void assets_answer(struct request *request, struct answer *answer)
     send_asset(request, answer, name, true);
 }
 
+void assets_icon(struct request *request, struct answer *answer)
+{
+    assets_send(request, answer, "icon.svg");
+}
+
 void assets_send(struct request *request, struct answer *answer, const char *name)
 {
     send_asset(request, answer, name, false);

@@ -12,5 +12,7 @@ void assets_close(struct asset_room *room); /* NULL is fine */
 void assets_answer(struct request *request, struct answer *answer);
 /* The asset NAME, for an address of its own. */
 void assets_send(struct request *request, struct answer *answer, const char *name);
+/* What browsers ask for of their own accord where a page names no icon: JSON, files. */
+void assets_icon(struct request *request, struct answer *answer);
 
 #endif

@@ -204,6 +204,11 @@ struct store_listener boardview_listener(struct boardview *view)
                                    .settled = told_settled};
 }
 
+uint64_t boardview_version(const struct boardview *view)
+{
+    return atomic_load(&view->shown);
+}
+
 static void key_part(struct buffer *key, char name, const char *value)
 {
     if (value)
@@ -332,11 +337,6 @@ struct content *boardview_get(struct boardview *view, enum board_form form,
     if (first)
         making_end(view->making, key);
     return content;
-}
-
-uint64_t boardview_version(const struct boardview *view)
-{
-    return atomic_load(&view->shown);
 }
 
 bool boardview_neighbours(struct boardview *view, const char *entry, size_t size,

@@ -8,6 +8,7 @@
 #define BENCHLEDGER_SERVER_API_BOARDVIEW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "aggregate/neighbours.h"
 #include "github/store.h"
@@ -28,6 +29,8 @@ enum board_form {
     BOARD_ROW, /* the page of the one row that is left */
 };
 
+/* Another one when the board has changed. */
+uint64_t boardview_version(const struct boardview *view);
 /* Whether ASKED leaves the whole board, in its usual order. */
 bool boardview_is_plain(const struct board_asked *asked);
 /* A reference for the caller to what boardview_get has kept, or NULL: it is to be made, which is
@@ -40,8 +43,6 @@ struct content *boardview_find(struct boardview *view, enum board_form form,
 struct content *boardview_get(struct boardview *view, enum board_form form,
                               const struct board_asked *asked);
 
-/* Changes whenever the board may have. */
-uint64_t boardview_version(const struct boardview *view);
 /* As board_neighbours. */
 bool boardview_neighbours(struct boardview *view, const char *entry, size_t size,
                           struct arena *arena, struct neighbours *out);

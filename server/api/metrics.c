@@ -11,6 +11,7 @@
 #include "server/api/routes.h"
 #include "server/http/request.h"
 #include "server/http/watchdog.h"
+#include "server/notify/webhook.h"
 #include "server/version.h"
 
 enum { ROUTES_MOST = 32, CLASSES = 6, COMMITTED = ERROR_COUNT, QUEUED, ENDS };
@@ -135,6 +136,7 @@ static double cpu_seconds(void)
 static void add_gauges(const struct service *service, struct buffer *out)
 {
     struct store_figures figures = {0};
+    struct webhook_figures hook = webhook_figures(service->webhook);
     char why[LINK_PROBLEM];
     if (service->store)
         store_figures(service->store, &figures);
@@ -159,6 +161,14 @@ static void add_gauges(const struct service *service, struct buffer *out)
          (double)figures.disk_bytes, false},
         {"store_push_seconds", "gauge", "Usual length of a push.", (double)figures.push_ms / 1000,
          figures.push_ms == 0},
+        {"webhook_delivered_total", "counter", "Bodies that the webhook took.",
+         (double)hook.delivered, !service->webhook},
+        {"webhook_failed_total", "counter", "Attempts that it did not take.", (double)hook.failed,
+         !service->webhook},
+        {"webhook_dropped_total", "counter", "Bodies that were given up.", (double)hook.dropped,
+         !service->webhook},
+        {"webhook_queued", "gauge", "Bodies that wait for it.", (double)hook.queued,
+         !service->webhook},
         {"connections", "gauge", "Connections that are open.",
          (double)watchdog_connections(service->watchdog), false},
         {"requests_in_progress", "gauge", "Requests in progress.", atomic_load(&service->requests),

@@ -74,6 +74,7 @@ static void write_whole(struct making_case *made, const struct verdict *verdict,
                                     .file_url = arena_format(&made->arena, "/%s", state->path),
                                     .submitted_at = state->at,
                                     .revision = state->revision,
+                                    .on_board = page_run_is_on_board(made->service, state, verdict),
                                     .heading = "Review of run",
                                     .first = first,
                                     .first_count = sizeof first / sizeof *first};

@@ -17,6 +17,17 @@
 
 enum { RETRY_S = 5 };
 
+bool page_run_is_on_board(const struct service *service, const struct run_state *state,
+                          const struct verdict *verdict)
+{
+    char *const *shown = service->config->board_protocols;
+    if (state->status != RUN_PUBLISHED)
+        return false;
+    while (*shown && !js_equals(verdict->identity->protocol, *shown))
+        shown++;
+    return *shown;
+}
+
 /* The page of a file, or NULL when it is no run file by any rule of today. */
 static struct content *make_page(const struct service *service, const struct run_state *state,
                                  const struct store_blob *blob)
@@ -37,8 +48,11 @@ static struct content *make_page(const struct service *service, const struct run
                                     .file_url = arena_format(&arena, "/%s", state->path),
                                     .submitted_at = state->at,
                                     .revision = state->revision,
+                                    .on_board = page_run_is_on_board(service, state, &verdict),
                                     .history = &section};
-    const struct frame frame = {.title = text_of(verdict.identity->run_id)};
+    BUFFER_SCOPE struct buffer title = {0};
+    run_page_title(&title, &verdict);
+    const struct frame frame = {.title = {title.data, title.size}};
     struct buffer page = {0};
     frame_open(&page, &frame);
     run_page_write(&page, &verdict, digest_verify(&document).status, &place);
@@ -107,18 +121,21 @@ static const struct message {
                       "Another run with its id or nonce was published first."},
 };
 
-static void send_message(struct answer *answer, const struct message *message,
-                         const struct run_state *state)
+/* The page of a run that was taken back, or removed for good (redact). */
+static void send_withdrawn(struct answer *answer, const struct run_state *state)
 {
+    static const struct message redacted = {
+        410, "Removed",
+        "This run was removed from the dataset for good. Copies of the repository that others made "
+        "before may still hold it."};
     ARENA_SCOPE struct arena arena = {0};
     struct history history;
-    const struct frame frame = {.title = {message->title, strlen(message->title)}};
     struct buffer page = {0};
-    if (state->status != RUN_WITHDRAWN) {
-        pages_message(answer, message->status, message->title, message->text);
-        return;
-    }
     run_history_read(&arena, state, (struct text){0}, &history);
+    const struct history_event *last = run_history_last(&history);
+    bool removed = last && last->event.size == 6 && !memcmp(last->event.data, "redact", 6);
+    const struct message *message = removed ? &redacted : &messages[RUN_WITHDRAWN];
+    const struct frame frame = {.title = {message->title, strlen(message->title)}};
     frame_open(&page, &frame);
     html_put(&page, "<h1>{}: run <bdi>{}</bdi></h1><p>{}</p><h2>History</h2>",
              html_text(message->title), html_text(state->run_id), html_text(message->text));
@@ -142,7 +159,11 @@ void page_run_message(struct request *request, struct answer *answer, const stru
         pages_message(answer, 503, "The dataset cannot be read now", "Try again in a moment.");
         return;
     }
-    send_message(answer, &messages[state->status], state);
+    const struct message *message = &messages[state->status];
+    if (state->status == RUN_WITHDRAWN)
+        send_withdrawn(answer, state);
+    else
+        pages_message(answer, message->status, message->title, message->text);
 }
 
 bool page_run_find(struct request *request, struct answer *answer, struct run_state *state)

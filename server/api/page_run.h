@@ -8,9 +8,11 @@
 #include <stdbool.h>
 
 #include "github/store.h"
+#include "validator/validate.h"
 
 struct answer;
 struct request;
+struct service;
 
 void page_run(struct request *request, struct answer *answer);
 
@@ -21,5 +23,8 @@ bool page_run_find(struct request *request, struct answer *answer, struct run_st
  * read, else empty. */
 void page_run_message(struct request *request, struct answer *answer, const struct run_state *state,
                       const struct store_error *error);
+/* Whether its cells are in rows of the board. */
+bool page_run_is_on_board(const struct service *service, const struct run_state *state,
+                          const struct verdict *verdict);
 
 #endif

@@ -140,9 +140,9 @@ static bool read_review(struct review *review)
                           *expected = js_get(&review->document.root, "expectedRevision");
     struct change *change = &review->change;
     enum decision decision = 0;
-    while (decision < DECISIONS && !js_equals(action, decision_name(decision)))
+    while (decision < DECISION_REDACT && !js_equals(action, decision_name(decision)))
         decision++;
-    if (decision == DECISIONS || !reason || reason->type != JS_STRING || !expected ||
+    if (decision == DECISION_REDACT || !reason || reason->type != JS_STRING || !expected ||
         expected->type != JS_NUMBER || !(expected->number >= 0) || expected->number > 9e15 ||
         expected->number != (double)(uint64_t)expected->number)
         return false;

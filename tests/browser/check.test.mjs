@@ -106,7 +106,8 @@ test('check: broken files are refused with what is wrong and where', async (t) =
   assert.deepEqual(await choose(page, ...files), Array(5).fill('refused'));
   const texts = await page.locator('.checked').allInnerTexts();
   assert.match(texts[0], /not JSON: .*line 1, column 1/);
-  assert.match(texts[1], /The run has no digest/);
+  assert.match(texts[1], /The run has no digest\. Export it again, or put in the one of its content: [0-9a-f]{64}/);
+  assert.doesNotMatch(texts[1], /was changed/);
   assert.match(texts[2], /The digest is not that of the run\. .*[0-9a-f]{64}/);
   assert.match(texts[3], /\/cells\/0\/iterations\/0\/chunks\/3\/t/);
   assert.match(texts[4], /\/protocol/);

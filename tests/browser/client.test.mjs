@@ -125,6 +125,38 @@ test('client: a page of another origin fetches a nonce, digests, checks and subm
   settled(page);
 });
 
+test('client: a run without a digest is checked as it would be submitted, a file as it stands', async (t) => {
+  const service = await startService(t);
+  const page = await openRunner(t, service.base);
+  const run = makeRun({ id: 'not-sealed' }), wrong = { ...run, digest: '0'.repeat(64) };
+  const said = await page.evaluate(async ([plain, bad]) => {
+    const judged = async (file, options) => {
+      const { ok, dryRun } = await client.check(file, options);
+      return [ok, dryRun.ok, dryRun.code];
+    };
+    const text = JSON.stringify(plain);
+    return { run: await judged(plain), wrong: await judged(bad), resealed: await judged(bad, { reseal: true }),
+      text: await judged(text), bytes: await judged(new TextEncoder().encode(text)), blob: await judged(new Blob([text])),
+      sent: [(await client.validateRemotely(plain)).ok, (await client.validateRemotely(text)).ok], digest: plain.digest };
+  }, [run, wrong]);
+  const no = [false, false, 'digest-mismatch'], yes = [true, true, undefined];
+  for (const judged of Object.values(said)) if (Array.isArray(judged) && judged[2] === null) judged[2] = undefined;
+  assert.deepEqual(said, { run: yes, wrong: no, resealed: yes, text: no, bytes: no, blob: no, sent: [true, false], digest: undefined });
+  assert.equal((await page.submit(run)).result.outcome, 'published', 'and so it is');
+});
+
+test('client: an origin that may not submit is told so at once', async (t) => {
+  const service = await startService(t, { config: { allowed_origins: 'https://runner.example' } });
+  const page = await openRunner(t, service.base);
+  const { error, events } = await page.submit(makeRun({ id: 'from-nowhere' }), { backoffMs: 60_000 });
+  assert.equal(error.code, 'origin-not-allowed');
+  assert.match(error.message, new RegExp(`pages of ${new URL(page.url()).origin}\\. .*allowed_origins`));
+  assert.equal(error.away, true, 'the run is worth keeping');
+  assert.equal(error.kept.runId, 'from-nowhere');
+  assert.deepEqual(stages({ events }), ['nonce']);
+  assert.deepEqual(page.posts, []);
+});
+
 test('client: the digest is that of the contract for whatever JSON holds', async (t) => {
   const service = await startService(t);
   const texts = ['{"b":1,"a":{"\ud83d\ude00":1,"\uffee":2,"10":3,"9":4}}', '{"x":[1e21,1e-7,-0,0.1,123456789012345680000]}',

@@ -68,13 +68,66 @@ test('nothing of a run is left out', async (t) => {
   await page.goto(`${service.base}/run/every-kind`);
   const text = await page.textContent('main');
   for (const word of ['hidden-tab', 'TimeoutError', 'stalled', 'lost', 'at x', 'n_threads', 'visibility-change', 'wakelock-released',
-    'e2e', 'skipped', 'invalid', 'error', 'sent by a client, with a nonce', 'runtimeVersions.@localmode/webllm', 'Geometric mean',
+    'e2e', 'skipped', 'invalid', 'error', 'sent by a client, with a nonce', '@localmode/webllm', 'Geometric mean',
     ...run.cells.flatMap(({ invalidReasons = [], error }) => [...invalidReasons, ...(error ? [error.message] : [])])])
     assert.ok(text.includes(word), word);
   const burst = await page.$(`#cell-2`);
   assert.match(await burst.textContent(), /a burst, only its end-to-end rate/);
   assert.doesNotMatch(await (await burst.$('table')).textContent(), /TTFT|Decode/);
   assert.equal(await page.$$eval('svg.stream', (all) => all.length), 9);
+  settled(page);
+});
+
+test('a run says what it was measured on, and leads to its rows of the board', async (t) => {
+  const service = await startService(t);
+  const page = await openPage(t, await startBrowser(t));
+  await submitted(service, everyKind('measured-on'));
+  await page.goto(`${service.base}/run/measured-on`);
+  assert.match(await page.title(), /^linux\/nvidia-geforce-rtx-3060: measured-on · /);
+  assert.equal(await page.textContent('.measured'),
+    'Measured on linux/nvidia-geforce-rtx-3060 with Chrome 141.0 on Linux 6.1: 6 of 9 cells ok');
+  const links = await page.$$eval('#results tbody tr', (rows) => rows.map((row) => [...row.querySelectorAll('a')]
+    .filter((link) => !link.classList.contains('mark')).map((link) => link.getAttribute('href'))));
+  assert.deepEqual(links.map(([cell]) => cell), Array.from({ length: 9 }, (_, i) => `#cell-${i + 1}`));
+  assert.equal(links.filter(([, row]) => row).length, 6);
+  for (const [, row] of links.filter((pair) => pair[1])) {
+    const response = await service.fetch(row);
+    assert.equal(response.status, 200, row);
+    assert.match(await response.text(), /href="\/run\/measured-on"/);
+  }
+  const names = await page.$$eval('#results a', (all) => all.filter((link) => !link.matches('.mark, .term'))
+    .map((link) => link.ariaLabel ?? link.textContent));
+  assert.equal(new Set(names).size, names.length, 'no two links are called the same');
+  await page.click('.measured a');
+  assert.match(await page.textContent('#count'), /^6 rows from 1 run/);
+  settled(page);
+});
+
+test('a run that is not on the board has no links to it', async (t) => {
+  const service = await startService(t, { config: { ...ARCHIVED, board_protocols: 'localmode-bench/4' } });
+  await submitted(service, everyKind('of-another-protocol'));
+  const flagged = everyKind('off-the-board');
+  flagged.fingerprint = null;
+  await submitted(service, flagged);
+  for (const id of ['of-another-protocol', 'off-the-board'])
+    assert.doesNotMatch(await (await service.fetch(`/run/${id}`)).text(), /href="\/(row)?\?/, id);
+});
+
+test('nested members stand under their name, and an error of the only attempt once', async (t) => {
+  const service = await startService(t);
+  const page = await openPage(t, await startBrowser(t));
+  const run = everyKind('said-once');
+  const failed = run.cells.find(({ status }) => status === 'error');
+  failed.attempts = [{ at: 93649.00499987602, error: structuredClone(failed.error) }];
+  await submitted(service, run);
+  await page.goto(`${service.base}/run/said-once`);
+  const cell = await page.textContent(`#cell-${run.cells.indexOf(failed) + 1}`);
+  assert.equal(cell.split(failed.error.message).length, 2);
+  assert.match(cell, /At 93\.6 s of the page's clock/);
+  const group = page.locator('#harness dt.group', { hasText: 'runtimeVersions' });
+  assert.match(await group.evaluate((name) => name.nextElementSibling.textContent), /@localmode\/webllm/);
+  assert.match(await page.textContent('#cell-5'), /Task.*Quality.*Questions/);
+  assert.doesNotMatch(await page.textContent('#cell-5'), /taskId/);
   settled(page);
 });
 
@@ -88,6 +141,7 @@ test('an imported run says so, a quarantined one why', async (t) => {
   await page.goto(`${service.base}/run/flagged-run`);
   const verdict = await page.textContent('#verdict');
   assert.match(verdict, /rejects this run/);
+  assert.match(verdict, /What to do: /);
   assert.match(verdict, /fingerprint-missing[\s\S]*trace-not-monotonic[\s\S]*before/);
   await page.click('#verdict a[href$="#trace-not-monotonic"]');
   assert.match(page.url(), /\/methodology\/localmode-bench\/5#trace-not-monotonic$/);
@@ -109,7 +163,7 @@ test('what is not listed is counted, and what has no usual type is listed', asyn
   await page.goto(`${service.base}/run/more-than-shown`);
   const text = await page.textContent('main');
   for (const word of ['And 8 more attempts', 'And 3 more discarded iterations', 'set aside 0', 'And 30 more reasons', 'more members in the file',
-    'detail.deepinside', 'extrabeside']) assert.ok(text.includes(word), word);
+    'deepinside', 'extrabeside']) assert.ok(text.includes(word), word);
   settled(page);
 });
 

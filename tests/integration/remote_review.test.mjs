@@ -59,7 +59,8 @@ test(`${REVIEWS} reviews and ${RUNS} submissions while the remote is away, and a
     const early = await decide(service, tokens.grace, { runId: runs[0].runId, action: 'withdraw', expectedRevision: 0 });
     assert.deepEqual([early.status, early.body.code], [409, 'wrong-state'], 'a queued run');
 
-    await service.restart('SIGKILL');
+    await service.stop('SIGKILL');
+    await service.begin();
     await until(async () => (await service.json('/api/bench/leaderboard')).status === 200, { what: 'it serves again' });
     const again = await decide(service, tokens.grace, { runId, action: 'keep', expectedRevision: revision });
     assert.deepEqual([again.status, again.body.code], [409, 'stale-review'], 'it is still on its way after a kill');

@@ -66,7 +66,8 @@ export function checkReviewed({ files, file }) {
       previous = sha256(text);
       if (line.event !== 'accept') assert.equal(line.revision, revisions.get(line.runId) ?? 0, text);
       revisions.set(line.runId, line.seq);
-      if (line.path) places.set(line.runId, line.path);
+      if (line.event === 'redact') places.delete(line.runId);
+      else if (line.path) places.set(line.runId, line.path);
       lines.push(line);
     }
   for (const place of places.values()) assert.ok(names.includes(place), `${place} is there`);

@@ -70,7 +70,7 @@ START_TEST(view__gives_the_median_and_range_of_each_figure)
     ck_assert_str_eq(rows(NULL), "d1 r1 m1|d1 r2 m1|d2 r1 m1|d2 r1 m2");
     const struct view_figure *decode = &view.rows[0].figures[FIGURE_DECODE];
     ck_assert_uint_eq(decode->n, 3);
-    ck_assert_double_eq(decode->median, 20.13);
+    ck_assert_double_eq(decode->median, 20.126);
     ck_assert_double_eq(decode->min, 10);
     ck_assert_double_eq_tol(decode->q25, 15.063, 1e-9);
     ck_assert_double_eq_tol(decode->q75, 30.063, 1e-9);

@@ -178,13 +178,18 @@ START_TEST(catalogue__follows_later_events)
 }
 END_TEST
 
-START_TEST(catalogue__lists_runs_of_the_index_without_a_ledger_line)
+START_TEST(catalogue__lists_runs_as_the_index_does)
 {
     accept("run-1", NULL, now, 3);
+    ck_assert(catalogue_find(catalogue, "run-1", &state, &accepted));
+    ck_assert_int_eq(state.status, RUN_PUBLISHED);
+    run_state_free(&state);
+    /* Moved by hand, and the index rebuilt from the files. */
     catalogue_listed(catalogue, "run-1", 5, "quarantine/z.json", 17);
     catalogue_listed(catalogue, "Run-2", 5, "quarantine/2026/01/Run-2.json", 29);
     ck_assert(catalogue_find(catalogue, "run-1", &state, &accepted));
-    ck_assert_int_eq(state.status, RUN_PUBLISHED);
+    ck_assert_int_eq(state.status, RUN_QUARANTINED);
+    ck_assert_uint_eq(state.revision, 3);
     run_state_free(&state);
     ck_assert(catalogue_find(catalogue, "run-2", &state, &accepted));
     ck_assert_int_eq(state.status, RUN_QUARANTINED);
@@ -292,7 +297,7 @@ Suite *test_suite(void)
         catalogue__forgets_nonces_that_can_no_longer_be_presented,
         catalogue__forgets_no_nonce_because_the_clock_was_wrong,
         catalogue__follows_later_events,
-        catalogue__lists_runs_of_the_index_without_a_ledger_line,
+        catalogue__lists_runs_as_the_index_does,
         catalogue__keeps_claims_and_nonces_when_history_is_rewritten,
         catalogue__forgets_what_the_index_no_longer_lists,
         catalogue__holds_100000_runs,

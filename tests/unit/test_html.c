@@ -52,25 +52,32 @@ START_TEST(html__prints_numbers_for_code_and_for_readers)
 {
     static const struct {
         double number;
-        const char *exact, *rounded;
+        int decimals;
+        const char *exact, *rounded, *shortened;
     } cases[] = {
-        {72658.61999998987, "72658.61999998987", "72659"},
-        {1810.4, "1810.4", "1810"},
-        {143.6789, "143.6789", "143.7"},
-        {31.918, "31.918", "31.92"},
-        {0.00012, "0.00012", "0.0001"},
-        {0, "0", "0"},
-        {-2.345, "-2.345", "-2.35"},
-        {NAN, "\xE2\x80\x93", "\xE2\x80\x93"},
-        {INFINITY, "\xE2\x80\x93", "\xE2\x80\x93"},
-        {1e21, "1e+21", "1e+21"},
+        {72658.61999998987, 0, "72658.61999998987", "72659", "72659"},
+        {1810.4, 1, "1810.4", "1810.4", "1810"},
+        {1810, 1, "1810", "1810.0", "1810"},
+        {143.6789, 1, "143.6789", "143.7", "143.7"},
+        {143.745, 1, "143.745", "143.7", "143.7"},
+        {143.25, 1, "143.25", "143.3", "143.3"},
+        {31.918, 2, "31.918", "31.92", "31.92"},
+        {0.00012, 2, "0.00012", "0.00012", "0.0001"},
+        {0.4, 0, "0.4", "0.4", "0.4"},
+        {0, 2, "0", "0.00", "0"},
+        {-2.345, 2, "-2.345", "-2.35", "-2.35"},
+        {NAN, 1, "\xE2\x80\x93", "\xE2\x80\x93", "\xE2\x80\x93"},
+        {INFINITY, 0, "\xE2\x80\x93", "\xE2\x80\x93", "\xE2\x80\x93"},
+        {1e21, 1, "1e+21", "1e+21", "1e+21"},
     };
     struct buffer out BUFFER_SCOPE = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         out.size = 0;
-        html_put(&out, "{} {}", html_number(cases[i].number), html_rounded(cases[i].number));
+        html_put(&out, "{} {} {}", html_number(cases[i].number),
+                 html_rounded(cases[i].number, cases[i].decimals), html_short(cases[i].number));
         char wanted[64];
-        snprintf(wanted, sizeof wanted, "%s %s", cases[i].exact, cases[i].rounded);
+        snprintf(wanted, sizeof wanted, "%s %s %s", cases[i].exact, cases[i].rounded,
+                 cases[i].shortened);
         ck_assert_str_eq(buffer_string(&out), wanted);
     }
 }

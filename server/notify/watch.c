@@ -1,0 +1,164 @@
+#include "server/notify/watch.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/api/boardview.h"
+#include "server/file.h"
+#include "server/log.h"
+#include "server/notify/webhook.h"
+#include "server/service.h"
+#include "validator/arena.h"
+#include "validator/js.h"
+
+/* Told at once at most: what is more follows with the next looks. */
+enum { PAGE = 50, PAGES = 20, CURSOR_MOST = 32 };
+
+struct watch {
+    struct service *service;
+    uint64_t version; /* of the board, when last looked at */
+    bool begun;       /* it is known from where on runs are new */
+    bool behind;      /* there was more than one look tells */
+    uint64_t told;    /* seq of the last run that the webhook has been given */
+    uint64_t kept;    /* what the file says */
+};
+
+static char *cursor_path(struct arena *arena, const struct watch *watch, const char *ending)
+{
+    return arena_format(arena, "%s/webhook.seq%s", watch->service->config->state_dir, ending);
+}
+
+static bool read_cursor(const struct watch *watch, uint64_t *seq)
+{
+    ARENA_SCOPE struct arena arena = {0};
+    BUFFER_SCOPE struct buffer text = {0};
+    if (!file_read(cursor_path(&arena, watch, ""), CURSOR_MOST, &text) || !text.size)
+        return false;
+    *seq = strtoull(buffer_string(&text), NULL, 10);
+    return true;
+}
+
+/* Not synced: after a crash of the machine some are told again, which a receiver must be able to take. */
+static void keep_cursor(struct watch *watch, uint64_t seq)
+{
+    ARENA_SCOPE struct arena arena = {0};
+    const char *fresh = cursor_path(&arena, watch, ".new"), *path = cursor_path(&arena, watch, "");
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool fine = fd >= 0 && dprintf(fd, "%" PRIu64 "\n", seq) > 0;
+    if (fd >= 0)
+        fine = close(fd) == 0 && fine;
+    if (fine && rename(fresh, path) == 0)
+        watch->kept = seq;
+    else
+        log_event(LOG_WARN, "cannot remember what the webhook was told",
+                  LOG_FIELDS({"path", path}));
+}
+
+static uint64_t newest_accepted(const struct service *service)
+{
+    struct run_state state = {0};
+    size_t all;
+    size_t count =
+        store_quarantined(service->store, &(struct store_quarantine){.most = 1}, &state, &all);
+    uint64_t accepted = count ? state.accepted : 0;
+    run_state_free(&state);
+    return accepted;
+}
+
+/* Without a file: what is there when the dataset is first seen is not new. A remote's may not be yet. */
+static void begin(struct watch *watch)
+{
+    if (watch->begun || !boardview_version(watch->service->board))
+        return;
+    watch->begun = true;
+    keep_cursor(watch, watch->told = newest_accepted(watch->service));
+}
+
+struct watch *watch_new(struct service *service)
+{
+    if (!service->webhook || !service->store)
+        return NULL;
+    struct watch *watch = memory_grow(NULL, sizeof *watch);
+    *watch = (struct watch){.service = service, .version = UINT64_MAX};
+    watch->begun = read_cursor(watch, &watch->told);
+    watch->kept = watch->told;
+    begin(watch);
+    return watch;
+}
+
+void watch_free(struct watch *watch)
+{
+    free(watch);
+}
+
+static void write_address(struct js_writer *writer, const char *key, const char *public_url,
+                          const char *folder, const char *name)
+{
+    BUFFER_SCOPE struct buffer url = {0};
+    buffer_format(&url, "%s/%s%s", public_url, folder, name);
+    js_write_key(writer, key);
+    js_write_text(writer, buffer_string(&url));
+}
+
+static void post(const struct service *service, const struct run_state *state)
+{
+    BUFFER_SCOPE struct buffer body = {0};
+    const char *url = service->config->public_url, *flags = state->flags ? state->flags : "[]";
+    struct js_writer writer = {.out = &body};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "event");
+    js_write_text(&writer, "quarantined");
+    js_write_key(&writer, "runId");
+    js_write_text(&writer, state->run_id);
+    js_write_key(&writer, "path");
+    js_write_text(&writer, state->path);
+    write_address(&writer, "url", url, "", state->path);
+    write_address(&writer, "page", url, "review/", state->run_id);
+    js_write_key(&writer, "flags");
+    js_write_raw(&writer, flags, strlen(flags));
+    js_write_key(&writer, "rulesVersion");
+    js_write_number(&writer, state->rules);
+    js_write_key(&writer, "submittedAt");
+    js_write_text(&writer, state->at);
+    js_write_key(&writer, "revision");
+    js_write_number(&writer, (double)state->revision);
+    js_write_end(&writer, '}');
+    webhook_post(service->webhook, body.data, body.size);
+}
+
+static void tell_new(struct watch *watch)
+{
+    struct run_state states[PAGE] = {0};
+    size_t all, count = PAGE;
+    for (int page = 0; page < PAGES && count == PAGE; page++) {
+        const struct store_quarantine untold = {
+            .most = PAGE, .after = watch->told, .oldest_first = true};
+        count = store_quarantined(watch->service->store, &untold, states, &all);
+        for (size_t i = 0; i < count; i++) {
+            post(watch->service, &states[i]);
+            watch->told = states[i].accepted;
+            run_state_free(&states[i]);
+        }
+    }
+    watch->behind = count == PAGE;
+}
+
+void watch_look(struct watch *watch)
+{
+    if (!watch)
+        return;
+    begin(watch);
+    if (!watch->begun)
+        return;
+    uint64_t version = boardview_version(watch->service->board);
+    if (version != watch->version || watch->behind) {
+        watch->version = version;
+        tell_new(watch);
+    }
+    if (watch->told != watch->kept && webhook_figures(watch->service->webhook).queued == 0)
+        keep_cursor(watch, watch->told);
+}
