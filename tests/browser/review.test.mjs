@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { decide, flaggedRun, makeMaintainers, stateOf } from '../support/review.mjs';
+import { until } from '../support/remote_service.mjs';
 import { makeRun } from '../support/run.mjs';
-import { startService } from '../support/service.mjs';
+import { command, startService } from '../support/service.mjs';
 import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
 import { hostileRun } from './support/hostile.mjs';
 
@@ -151,6 +152,18 @@ test('review: withdrawing takes an admin, and the page of the run says who, why 
       assert.match(history[1], id === 'plain-run-one' ? /Published: rule set 2 had nothing to say/ : /Quarantined by rule set 2: text-chunk-mismatch/);
     }
   }
+});
+
+test('review: a run that was removed for good says so', async (t) => {
+  const { service, open } = await start(t, [flaggedRun({ id: 'flagged-run-one', seed: 1 })]);
+  const { code, stderr } = await command(['redact', service.store, 'flagged-run-one', '--reason', 'a <court>', '--by', 'grace']);
+  assert.equal(code, 0, stderr);
+  await until(async () => (await stateOf(service, 'flagged-run-one')).status === 'withdrawn', { what: 'the service follows' });
+  const page = await open('/run/flagged-run-one');
+  assert.equal(await page.textContent('h1'), 'Removed: run flagged-run-one');
+  assert.match((await historyOf(page)).at(-1), /Redacted by grace\. ledger event 2a <court>$/);
+  assert.match(await page.textContent('main'), /Copies of the repository that others made before may still hold it/);
+  settledAfter(page, 410);
 });
 
 test('review: a wrong token is told in words and is kept nowhere', async (t) => {
