@@ -304,8 +304,17 @@ size_t board_entries(const struct board *board)
     return board->all;
 }
 
+const struct name *board_find_text(const struct board *board, struct text text)
+{
+    return find_name(board, text.data, text.size, hash_text(text.data, text.size));
+}
+
 const struct name *board_find_name(const struct board *board, const char *text)
 {
-    size_t size = strlen(text);
-    return find_name(board, text, size, hash_text(text, size));
+    return board_find_text(board, (struct text){text, strlen(text)});
+}
+
+bool board_shows(const struct board *board, struct text protocol)
+{
+    return is_shown(board, board_find_text(board, protocol));
 }

@@ -147,6 +147,11 @@ static struct row *find_row(const struct rows *rows, uint64_t hash, const struct
     return row;
 }
 
+struct row *rows_find(const struct rows *rows, const struct entry *entry, const struct cell *cell)
+{
+    return find_row(rows, hash_row(entry, cell), entry, cell);
+}
+
 static void grow_buckets(struct rows *rows)
 {
     size_t count = rows->bucket_count ? rows->bucket_count * 2 : FIRST_BUCKETS;

@@ -77,6 +77,8 @@ struct rows {
 void rows_add(struct rows *rows, const struct entry *entry, const struct cell *cell);
 /* Takes out everything that ENTRY contributed; rows without contributions go. */
 void rows_remove(struct rows *rows, const struct entry *entry);
+/* The row that CELL of ENTRY counts in, by their names alone; NULL: there is none. */
+struct row *rows_find(const struct rows *rows, const struct entry *entry, const struct cell *cell);
 void rows_sort(struct rows *rows);
 void rows_free(struct rows *rows);
 

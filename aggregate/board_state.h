@@ -21,5 +21,8 @@ struct board {
 double board_protocol_number(const struct js_value *id);
 /* The name of TEXT, NULL when nothing on the board is called that. */
 const struct name *board_find_name(const struct board *board, const char *text);
+const struct name *board_find_text(const struct board *board, struct text text);
+/* Whether PROTOCOL is one of the shown ones. */
+bool board_shows(const struct board *board, struct text protocol);
 
 #endif

@@ -76,6 +76,19 @@ void plot_values(struct buffer *out, const struct view_figure *figure, double en
     buffer_text(out, "</svg>");
 }
 
+void plot_against(struct buffer *out, const struct view_figure *figure, double end, double value,
+                  const struct buffer *title)
+{
+    double median = place(figure->median, end);
+    open_picture(out, "plot against", title);
+    put_grid(out, 28);
+    put_spans(out, figure, end, 14);
+    buffer_format(out,
+                  "<line class=\"d\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"4\" y2=\"24\"/>"
+                  "<circle class=\"own\" cx=\"%.2f%%\" cy=\"14\" r=\"6\"/></svg>",
+                  median, median, place(value, end));
+}
+
 void plot_axis(struct buffer *out, double end)
 {
     buffer_text(out, "<svg class=\"plot axis\" aria-hidden=\"true\">");

@@ -17,6 +17,10 @@ void plot_bar(struct buffer *out, const struct view_figure *figure, double end, 
 void plot_values(struct buffer *out, const struct view_figure *figure, double end,
                  const double *values, size_t count, const struct buffer *title);
 
+/* The same with one value that is set against them, as a ring. */
+void plot_against(struct buffer *out, const struct view_figure *figure, double end, double value,
+                  const struct buffer *title);
+
 /* The range beside a median of the figure KNOWN, as markup: smallest and largest value, or the quartiles in brackets from
  * VIEW_QUARTILES_FROM values on; nothing for a single value. */
 enum { VIEW_QUARTILES_FROM = 4 };

@@ -6,7 +6,10 @@
 
 static const struct {
     const char *path, *label;
-} places[] = {{"/", "Board"}, {"/check", "Check a file"}, {"/methodology", "Methodology"}};
+} places[] = {{"/", "Board"},
+              {"/review", "Review"},
+              {"/check", "Check a file"},
+              {"/methodology", "Methodology"}};
 
 static void put_asset(struct buffer *out, const char *form, const char *name)
 {
@@ -25,6 +28,9 @@ void frame_open(struct buffer *out, const struct frame *frame)
         html_slice(frame->title, HTML_NAME_MOST));
     put_asset(out, "<link rel=\"icon\" href=\"/assets/{}?v={}\">", "icon.svg");
     put_asset(out, "<link rel=\"stylesheet\" href=\"/assets/{}?v={}\">", "style.css");
+    if (frame->feed)
+        html_put(out, "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"{}\">",
+                 html_text(frame->feed));
     if (frame->script)
         put_asset(out, "<script type=\"module\" src=\"/assets/{}?v={}\"></script>", frame->script);
     buffer_text(out, "</head><body><a class=\"skip\" href=\"#main\">Skip to content</a>");

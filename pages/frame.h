@@ -8,6 +8,7 @@ struct frame {
     struct text title;
     const char *here;   /* path of the navigation item that is this page, or NULL */
     const char *script; /* a module of the assets, or NULL */
+    const char *feed;   /* address of an Atom feed of what is shown, or NULL */
     const char
         *table; /* id of what people come for, behind much else: a link skips to it; or NULL */
 };

@@ -90,7 +90,8 @@ static void put_code(struct buffer *out, uint32_t code)
         return;
     if (code == '\n' || code == '\t')
         buffer_byte(out, (char)code);
-    else if (is_no_character(code))
+    else if (is_no_character(code) || code == 0xFFFE ||
+             code == 0xFFFF) /* XML has no form for these */
         buffer_text(out, "\xEF\xBF\xBD");
     else if (text_is_control(code))
         buffer_format(out, "\\u%04x", code);

@@ -21,7 +21,9 @@ static void put_head(const struct run_view *view, const struct run_place *place)
     const struct run_identity *identity = view->verdict->identity;
     const char *status = place ? place->status : NULL;
     bool good = status && !strcmp(status, "published");
-    html_put(view->out, "<h1>Run <bdi>{}</bdi></h1><p>", html_string(identity->run_id));
+    html_put(view->out, "<h1>{} <bdi>{}</bdi></h1><p>",
+             html_text(place && place->heading ? place->heading : "Run"),
+             html_string(identity->run_id));
     if (status)
         html_put(view->out, "<span class=\"mark {}\">{}</span> ", html_text(good ? "good" : "bad"),
                  html_text(status));
@@ -31,6 +33,11 @@ static void put_head(const struct run_view *view, const struct run_place *place)
     run_device(view);
 }
 
+static void put_place_link(struct buffer *out, const char *id, const char *title)
+{
+    html_put(out, "<li><a href=\"#{}\">{}</a></li>", html_text(id), html_text(title));
+}
+
 static void put_contents(struct buffer *out, const struct run_place *place)
 {
     static const char *const sections[][2] = {
@@ -38,10 +45,15 @@ static void put_contents(struct buffer *out, const struct run_place *place)
         {"events", "Events"},   {"environment", "Environment"}, {"harness", "Harness"},
         {"record", "Record"}};
     buffer_text(out, "<nav aria-label=\"On this page\"><ul class=\"inline\">");
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (place || strcmp(sections[i][0], "record") != 0)
-            html_put(out, "<li><a href=\"#{}\">{}</a></li>", html_text(sections[i][0]),
-                     html_text(sections[i][1]));
+    for (size_t i = 0; place && i < place->first_count; i++)
+        put_place_link(out, place->first[i].id, place->first[i].title);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        bool record = !strcmp(sections[i][0], "record");
+        if (record && place && place->history)
+            put_place_link(out, place->history->id, place->history->title);
+        if (place || !record)
+            put_place_link(out, sections[i][0], sections[i][1]);
+    }
     buffer_text(out, "</ul></nav>");
 }
 
@@ -64,7 +76,7 @@ static size_t cell_number(const struct bench_run *run, const struct js_value *id
     return 0;
 }
 
-static void put_flag(const struct run_view *view, const struct flag *flag)
+void run_flag(const struct run_view *view, const struct flag *flag, size_t alike)
 {
     struct rule_text rule;
     bool rejects = flag->severity == SEVERITY_REJECT;
@@ -76,8 +88,10 @@ static void put_flag(const struct run_view *view, const struct flag *flag)
              html_text(flag->code), html_text(flag->message));
     size_t number = cell_number(view->run, flag->cell_id);
     if (number)
-        html_put(view->out, " in <a href=\"#cell-{}\">{}</a>", html_number((double)number),
-                 html_string(flag->cell_id));
+        html_put(view->out, " in <a href=\"{}#cell-{}\">{}</a>", html_text(view->address),
+                 html_number((double)number), html_string(flag->cell_id));
+    if (alike)
+        html_put(view->out, ", and {} more like it", html_number((double)alike));
     buffer_text(view->out, ".</p>");
     put_evidence(view->out, flag);
     if (protocol_rule(view->verdict->family, flag->code, &rule))
@@ -94,7 +108,7 @@ static void put_flags(const struct run_view *view)
             continue;
         if (!shown++)
             buffer_text(view->out, "<ul class=\"flags\">");
-        put_flag(view, flag);
+        run_flag(view, flag, 0);
     }
     if (shown)
         buffer_text(view->out, "</ul>");
@@ -123,12 +137,17 @@ static void put_verdict(const struct run_view *view, enum digest_status digest)
     buffer_text(view->out, "</section>");
 }
 
+static void put_made(struct buffer *out, const struct run_section *section)
+{
+    html_put(out, "<section id=\"{}\"><h2>{}</h2>{}</section>", html_text(section->id),
+             html_text(section->title), html_raw(section->markup));
+}
+
 static void put_place(const struct run_view *view, const struct run_place *place)
 {
     if (!place)
         return;
     buffer_text(view->out, "<section id=\"record\"><h2>Record</h2><dl class=\"facts\">");
-    put_known(view->out, "Came in", place->origin);
     put_known(view->out, "Accepted", place->submitted_at);
     if (place->file_url)
         html_put(view->out, "<dt>File</dt><dd><a href=\"{}\">{}</a></dd>",
@@ -223,6 +242,8 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
     buffer_text(out, "<article class=\"run\">");
     put_head(&view, place);
     put_contents(out, place);
+    for (size_t i = 0; place && i < place->first_count; i++)
+        put_made(out, &place->first[i]);
     put_verdict(&view, digest);
     buffer_text(out, "<section id=\"results\"><h2>Results</h2>");
     run_overview(&view);
@@ -233,6 +254,8 @@ void run_page_write(struct buffer *out, const struct verdict *verdict, enum dige
     put_section(&view, "environment", "Environment", "environment");
     put_section(&view, "harness", "Harness and runtimes", "harness");
     put_section(&view, "calibration", "Calibration", "fingerprint");
+    if (place && place->history)
+        put_made(out, place->history);
     put_place(&view, place);
     put_rest(&view);
     buffer_text(out, "</article>");

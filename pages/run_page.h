@@ -7,12 +7,22 @@
 #include "validator/digest.h"
 #include "validator/validate.h"
 
+/* A section of the page that is made elsewhere: MARKUP goes under a heading. */
+struct run_section {
+    const char *id, *title;
+    const struct buffer *markup;
+};
+
 /* What the dataset knows of the run beside its file. Texts may be NULL. */
 struct run_place {
     const char *status; /* published, quarantined, queued ... */
     const char *path, *commit, *file_url;
-    const char *submitted_at, *origin; /* ISO; a sentence about how it came in */
-    unsigned long long revision;       /* seq of its last ledger event; 0: none */
+    const char *submitted_at;        /* ISO */
+    unsigned long long revision;     /* seq of its last ledger event; 0: none */
+    const char *heading;             /* what the run's id follows; NULL: "Run" */
+    const struct run_section *first; /* go before the verdict */
+    size_t first_count;
+    const struct run_section *history; /* goes before the record; NULL: none */
     bool on_board;                     /* published, and of a protocol that the board shows */
 };
 

@@ -14,8 +14,13 @@ struct run_view {
     const struct bench_run *run;
     const struct summaries *summaries;
     struct text protocol;
-    bool on_board; /* its ok cells are in rows of the board */
+    const char *address; /* of the run's page where this is another one, or NULL */
+    bool on_board;       /* its ok cells are in rows of the board */
 };
+
+/* run_page.c: a flag with its evidence and what helps; ALIKE more of its code are not shown. */
+struct flag;
+void run_flag(const struct run_view *view, const struct flag *flag, size_t alike);
 
 /* run_device.c: what the run was measured on, in a line. */
 void run_device(const struct run_view *view);

@@ -338,3 +338,13 @@ struct content *boardview_get(struct boardview *view, enum board_form form,
         making_end(view->making, key);
     return content;
 }
+
+bool boardview_neighbours(struct boardview *view, const char *entry, size_t size,
+                          struct arena *arena, struct neighbours *out)
+{
+    pthread_mutex_lock(&view->board_mutex);
+    catch_up(view);
+    bool found = board_neighbours(view->board->board, entry, size, arena, out);
+    pthread_mutex_unlock(&view->board_mutex);
+    return found;
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "aggregate/neighbours.h"
 #include "github/store.h"
 #include "pages/board_links.h"
 #include "server/api/content.h"
@@ -41,5 +42,9 @@ struct content *boardview_find(struct boardview *view, enum board_form form,
  * their ETag. */
 struct content *boardview_get(struct boardview *view, enum board_form form,
                               const struct board_asked *asked);
+
+/* As board_neighbours. */
+bool boardview_neighbours(struct boardview *view, const char *entry, size_t size,
+                          struct arena *arena, struct neighbours *out);
 
 #endif

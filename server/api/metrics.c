@@ -14,7 +14,7 @@
 #include "server/notify/webhook.h"
 #include "server/version.h"
 
-enum { ROUTES_MOST = 32, CLASSES = 6, COMMITTED = ERROR_COUNT, QUEUED, ENDS };
+enum { ROUTES_MOST = 64, CLASSES = 6, COMMITTED = ERROR_COUNT, QUEUED, ENDS };
 
 typedef atomic_ullong counter;
 

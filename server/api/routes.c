@@ -8,6 +8,7 @@
 #include "server/api/page_board.h"
 #include "server/api/page_check.h"
 #include "server/api/page_methodology.h"
+#include "server/api/page_review.h"
 #include "server/api/page_run.h"
 #include "server/api/ready.h"
 #include "server/api/review.h"
@@ -59,6 +60,13 @@ static const struct parameter status_query[] = {
     {NULL, NULL, NULL},
 };
 
+static const struct parameter review_query[] = {
+    {"flag", "only runs with this flag code", NULL},
+    {"decision", "open: nobody has looked at them; kept: somebody has, and kept them", "open|kept"},
+    {"before", "only runs accepted by an earlier ledger event than this", NULL},
+    {NULL, NULL, NULL},
+};
+
 static const struct parameter quarantine_query[] = {
     {"before", "only runs accepted by a ledger line before this seq: `next` of the page before",
      NULL},
@@ -79,6 +87,9 @@ static const struct parameter asset_query[] = {
 #define BOARD_REFUSALS                                                             \
     "|400 a filter is too long or no text|429 more views of the board were asked " \
     "for than can be made now"
+#define REVIEW_REFUSALS                                                            \
+    "|429 more was asked for than can be made now|503 the dataset cannot be read " \
+    "now"
 #define FILE_SUCCESS "200 the bytes as committed|304 not modified"
 
 /* clang-format off */
@@ -175,6 +186,17 @@ static const struct route table[] = {
      .success = PAGE_SUCCESS "|404 the page says that there is no such run|410 the run was withdrawn|"
                 "429 more pages are on their way than memory holds|"
                 "503 the dataset cannot be read now"},
+    {.method = METHOD_GET, .path = "/review", .handle = page_review_list, .page = PAGE_PLAIN,
+     .summary = "The runs in quarantine, for people", .type = PAGE_TYPE,
+     .success = PAGE_SUCCESS "|400 no filter is called that" REVIEW_REFUSALS,
+     .query = review_query},
+    {.method = METHOD_GET, .path = "/review/{run}", .handle = page_review_run, .page = PAGE_PLAIN,
+     .summary = "All about one run with its neighbours on the board, and the form that decides",
+     .type = PAGE_TYPE,
+     .success = PAGE_SUCCESS "|404 there is no such run|410 the run was withdrawn" REVIEW_REFUSALS},
+    {.method = METHOD_GET, .path = "/quarantine.atom", .handle = page_review_feed,
+     .cors = CORS_PUBLIC, .summary = "The runs in quarantine as an Atom feed, the newest 25",
+     .type = "application/atom+xml", .success = "200 the feed|304 not modified"},
     {.method = METHOD_GET, .path = "/methodology", .handle = page_methodology_list,
      .page = PAGE_PLAIN, .summary = "The protocols that the board shows, for people",
      .type = PAGE_TYPE, .success = PAGE_SUCCESS},
