@@ -34,6 +34,10 @@ struct table {
     struct text protocol;
     size_t shown;
     bool has[HEADS];
+    const struct term *terms[HEADS]; /* of a figure, or NULL */
+    /* How a cell of each column begins, one after another: made once, not for each row. */
+    struct buffer openings;
+    size_t opening[HEADS + 1];
 };
 
 /* Columns that hold nothing are left out, and the protocol where all rows have the same. */
@@ -97,11 +101,12 @@ static void put_head(const struct table *table, const struct head *head)
     buffer_text(table->out, "</th>");
 }
 
-static void put_figure(const struct table *table, const struct view_row *row, enum figure figure)
+static void put_figure(const struct table *table, const struct view_row *row, size_t column)
 {
+    enum figure figure = heads[column].figure;
     bool e2e = row->burst && figure == FIGURE_DECODE && row->figures[FIGURE_OVERALL].n;
     const struct view_figure *shown = &row->figures[e2e ? FIGURE_OVERALL : figure];
-    const struct term *known = term(figure_name(figure));
+    const struct term *known = table->terms[column];
     BUFFER_SCOPE struct buffer range = {0};
     put_range(&range, known, shown);
     if (shown->n != row->runs)
@@ -117,14 +122,24 @@ static void put_figure(const struct table *table, const struct view_row *row, en
 }
 
 /* Where there is no room for columns a row is a card, and each of its values is called what its column is. */
-static void open_cell(struct buffer *out, const struct head *head)
+static void make_openings(struct table *table)
 {
-    const struct term *known = head->label ? NULL : term(head->key);
-    if (known)
-        html_put(out, "<td data-of=\"{}{}{}\">", html_text(known->label),
-                 html_markup(*known->unit ? ", " : ""), html_text(known->unit));
-    else
-        buffer_text(out, "<td>");
+    for (size_t i = 0; i < HEADS; i++) {
+        const struct term *known = heads[i].label ? NULL : term(heads[i].key);
+        table->terms[i] = known;
+        if (known)
+            html_put(&table->openings, "<td data-of=\"{}{}{}\">", html_text(known->label),
+                     html_markup(*known->unit ? ", " : ""), html_text(known->unit));
+        else
+            buffer_text(&table->openings, "<td>");
+        table->opening[i + 1] = table->openings.size;
+    }
+}
+
+static void open_cell(const struct table *table, size_t column)
+{
+    size_t from = table->opening[column];
+    buffer_add(table->out, table->openings.data + from, table->opening[column + 1] - from);
 }
 
 static bool is_empty(const struct view_row *row, const struct head *head)
@@ -148,11 +163,11 @@ static void put_row(const struct table *table, const struct view_row *row)
             buffer_text(out, "<td>");
             continue;
         }
-        open_cell(out, &heads[i]);
+        open_cell(table, i);
         if (heads[i].dimension != BOARD_DIMENSIONS)
             html_put(out, "{}", html_slice(row->keys[heads[i].dimension], HTML_NAME_MOST));
         else if (heads[i].figure != FIGURE_COUNT)
-            put_figure(table, row, heads[i].figure);
+            put_figure(table, row, i);
         else
             html_put(out, "{}{}{}", html_number((double)row->runs),
                      html_markup(row->provisional ? "<i>provisional</i>" : ""),
@@ -166,6 +181,7 @@ void table_write(struct buffer *out, const struct board_view *view, const struct
     struct table table = {.out = out, .view = view, .asked = asked, .shown = shown};
     table.protocol = view->rows[0].keys[BY_PROTOCOL];
     find_columns(&table);
+    make_openings(&table);
     buffer_text(out, "<div class=\"scroll rows\" role=\"region\" aria-label=\"Rows of the board\" "
                      "tabindex=\"0\"><table class=\"board cards");
     for (size_t i = 0; i < HEADS; i++)
@@ -179,6 +195,7 @@ void table_write(struct buffer *out, const struct board_view *view, const struct
     for (size_t i = 0; i < shown; i++)
         put_row(&table, &view->rows[i]);
     buffer_text(out, "</tbody></table></div>");
+    buffer_free(&table.openings);
 }
 
 void legend_write(struct buffer *out, struct text protocol)

@@ -59,6 +59,26 @@ static void put_rules(struct buffer *out)
     buffer_text(out, "</dl></details>");
 }
 
+/* Shown by the script: without it there are no codes. */
+static void put_withdrawal(struct buffer *out)
+{
+    buffer_text(
+        out,
+        "<section id=\"withdraw\" hidden><h2>Take a run back</h2>"
+        "<p>Whoever submitted a run has a code that takes it off the board again. The codes of runs "
+        "that were submitted with this browser are kept in it. <strong>A public git history keeps "
+        "what was published</strong>: the run's file leaves the board and the folder of runs, not the "
+        "copies that others have made.</p>"
+        "<form><p><label for=\"withdraw-run\">Run id</label> "
+        "<input id=\"withdraw-run\" required maxlength=\"64\" autocomplete=\"off\" "
+        "spellcheck=\"false\"></p>"
+        "<p><label for=\"withdraw-code\">Code</label> "
+        "<input id=\"withdraw-code\" type=\"password\" required maxlength=\"43\" "
+        "autocomplete=\"off\"></p>"
+        "<p><button>Take it off the board</button></p></form><p role=\"status\"></p>"
+        "<ul class=\"plain\" aria-label=\"Runs whose codes are kept here\"></ul></section>");
+}
+
 void check_page_write(struct buffer *out, bool own_rules)
 {
     static const char title[] = "Check a file";
@@ -78,6 +98,7 @@ void check_page_write(struct buffer *out, bool own_rules)
                          "or has another answer key "
                          "than the validator in this page knows: its own verdict may differ.</p>");
     put_form(out);
+    put_withdrawal(out);
     put_rules(out);
     frame_close(out);
 }

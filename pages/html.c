@@ -140,11 +140,22 @@ static void put_rounded(struct buffer *out, double number, int decimals)
         put_number(out, number);
         return;
     }
-    double rounded = floor(size * scale + 0.5) / scale;
-    if (rounded == 0 && size > 0)
+    uint64_t units = (uint64_t)floor(size * scale + 0.5);
+    if (!units && size > 0) {
         buffer_format(out, "%.2g", number);
-    else
-        buffer_format(out, "%s%.*f", number < 0 ? "-" : "", decimals, rounded);
+        return;
+    }
+    enum { ROOM = 24 }; /* seventeen digits, point and sign */
+    char digits[ROOM];  /* thousands of figures go out with a page: no format of the C library */
+    size_t used = 0;
+    for (int i = 0; (units || i <= decimals) && used < ROOM - 2; i++, units /= 10) {
+        if (i && i == decimals)
+            digits[ROOM - ++used] = '.';
+        digits[ROOM - ++used] = (char)('0' + units % 10);
+    }
+    if (number < 0)
+        digits[ROOM - ++used] = '-';
+    buffer_add(out, digits + ROOM - used, used);
 }
 
 /* Four significant digits, and never fewer than all of the integer part. */

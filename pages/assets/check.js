@@ -1,6 +1,7 @@
 // /check: judges run files in the browser and submits one when its button is pressed. Before that nothing leaves the
 // browser, unless it cannot run the validator: then the page says so and has a button for that, too.
 import { exportRun, LIMIT_BYTES, submit, validateRemotely } from '/client.js';
+import { showKept } from '/assets/withdraw.js';
 
 const FILES_MOST = 20;
 const BYTES_MOST = 64 * 1024 * 1024; // beyond that a browser's memory is at stake
@@ -245,6 +246,9 @@ function submitted(result) {
   make('p', {}, make('a', { href: `/run/${encodeURIComponent(result.runId)}` }, 'Open the page of this run')),
   make('dl', { class: 'facts' }, [['Path', result.path], ['Commit', result.commit]].filter(([, value]) => value)
     .flatMap(([name, value]) => [make('dt', {}, name), make('dd', {}, make('code', {}, value))])),
+  result.withdrawCode ? make('details', {}, make('summary', {}, 'Code that takes this run back'),
+    make('p', {}, 'Kept in this browser. Write it down if that may be cleared: nobody can make it again.'),
+    make('p', {}, make('code', { class: 'withdraw-code' }, result.withdrawCode))) : null,
   result.receipt ? make('details', {}, make('summary', {}, 'Receipt, signed by the service'),
     pretty(result.receipt)) : null];
 }
@@ -275,6 +279,7 @@ function submission(bytes, { dryRun }) {
       outcome.append(...submitted(await submit(run, { signal: going.signal, reseal: true,
         onProgress: (event) => { progress.textContent = STAGES[event.stage]?.(event) ?? ''; } })).filter(Boolean));
       button.remove();
+      showKept();
       progress.textContent = '';
     } catch (error) {
       progress.textContent = '';

@@ -321,6 +321,56 @@ export async function validateRemotely(file, { service = HOME, signal, reseal = 
   }
 }
 
+// A run is taken back with a code that only its submitter has: the service is told its hash, with the run.
+
+const CODES = 'benchledger-withdraw-codes', CODES_MOST = 500;
+
+/** The codes that this page's origin keeps, newest last: [{service, runId, code}]. */
+export function withdrawCodes() {
+  try {
+    const kept = JSON.parse(globalThis.localStorage?.getItem(CODES) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((row) => typeof row?.runId === 'string' && typeof row.code === 'string') : [];
+  } catch {
+    return []; // no storage here, or somebody else's
+  }
+}
+
+const keptCode = (service, runId) =>
+  withdrawCodes().find((row) => row.service === service && row.runId === runId)?.code ?? null;
+
+/** Whether it could be kept. */
+function keepCode(service, runId, code) {
+  const others = withdrawCodes().filter((row) => row.service !== service || row.runId !== runId);
+  try {
+    localStorage.setItem(CODES, JSON.stringify([...others, { service, runId, code }].slice(-CODES_MOST)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The code that RUNID is to be taken back with: the one that is kept from an earlier try, or a new one. Null where a page
+ * is not secure: there is no WebCrypto to hash it with.
+ */
+function codeFor(service, runId) {
+  const kept = keptCode(service, runId);
+  if (kept || !globalThis.crypto?.subtle) return kept;
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/**
+ * Takes a run off the board, with the CODE that it was submitted with (usual: the one that is kept here). A public git
+ * history keeps what was published. Resolves with {path, revision, commit} or {queued: true}.
+ */
+export async function withdraw(runId, { code, service = HOME, signal, timeoutMs } = {}) {
+  const own = code ?? keptCode(service, runId);
+  if (!own) throw new BenchError('forbidden', 'No code of this run is kept here.');
+  return open(await reachAllowed(new URL('api/bench/withdraw', service), { method: 'POST', signal, timeoutMs,
+    headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ runId, code: own }), redirect: 'error' }));
+}
+
 const DEFAULTS = {
   service: HOME,
   signal: undefined,
@@ -333,6 +383,7 @@ const DEFAULTS = {
   follow: false, // after 202: wait until the run has reached the dataset, or followSec have passed
   followSec: 600,
   reseal: false, // a digest that is there and wrong is replaced instead of refused
+  withdrawCode: undefined, // 43 base64url characters that can take the run back; usual: made and kept here; null: none
 };
 const TAKEN = ['published', 'quarantined', 'queued'];
 /** What the service says of a run that it has taken; anything else that comes with a 2xx is somebody else's. */
@@ -344,6 +395,10 @@ const UNSURE = ['unreachable', 'bad-answer', 'internal-error']; // the run may h
 /** One run on its way. What it knows survives a failed try: its nonce, and whether a try may have arrived. */
 class Submission {
   constructor(run, options) {
+    const { service, withdrawCode } = options;
+    this.code = withdrawCode === undefined ? codeFor(service, run.runId) : withdrawCode;
+    this.codeIsOld = this.code !== null && this.code === keptCode(service, run.runId);
+    if (this.code) keepCode(service, run.runId, this.code); // before it is sent: the answer may be lost
     Object.assign(this, { run, options, nonce: null, unsure: false, queued: false, recovered: false, sent: 0, failures: 0,
       renewals: 0, waitedMs: 0 });
   }
@@ -389,6 +444,7 @@ class Submission {
     const bytes = bytesOf({ ...this.run, nonce: this.nonce });
     assertSize(bytes);
     const { body, headers } = await pack(bytes);
+    if (this.code) headers['X-Withdraw-SHA256'] = hex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(this.code)));
     this.sent += 1;
     this.tell('sending', { attempt: this.sent, bytes: body.size ?? body.length });
     const { signal, timeoutMs, service } = this.options;
@@ -419,6 +475,7 @@ class Submission {
 
   /** The service has this very run: its status tells the rest. */
   async again({ path, receipt }) {
+    if (this.sent === 1 && !this.codeIsOld) this.code = null; // it was accepted before, with another one or none
     const known = await this.status().catch(() => null) ?? { path, status: path?.startsWith('quarantine/') ? 'quarantined' : 'published' };
     return { ...this.describe(known), outcome: this.outcomeOf(known), duplicate: true, receipt };
   }
@@ -462,7 +519,7 @@ class Submission {
   finish(answer) {
     const { runId, digest: own } = this.run;
     const result = { ...answer, ok: true, runId, digest: own, recovered: this.recovered, sent: this.sent,
-      page: new URL(`run/${encodeURIComponent(runId)}`, this.options.service).href };
+      withdrawCode: this.code, page: new URL(`run/${encodeURIComponent(runId)}`, this.options.service).href };
     this.tell('done', { outcome: result.outcome });
     return result;
   }
@@ -490,7 +547,7 @@ class Submission {
  * Hands RUN in: fetches a nonce, seals, sends, waits where the service asks for it, and never stores it twice.
  * OPTIONS: see DEFAULTS; `onProgress` gets {stage: nonce | sending | waiting | looking | queued | done, ...}.
  * Resolves with {outcome: published | quarantined | queued, runId, digest, path, url, commit, flagged, flags, receipt,
- * page, recovered, duplicate}. A queued run is safe; it reaches the dataset later.
+ * page, recovered, duplicate, withdrawCode}. A queued run is safe; it reaches the dataset later.
  */
 export async function submit(run, options = {}) {
   const settings = { ...DEFAULTS, ...options };

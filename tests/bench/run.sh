@@ -23,3 +23,6 @@ BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/board.mjs
 echo
 echo "== the board as a page"
 BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/pages.mjs
+echo
+echo "== submissions beside wrong tokens"
+BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/tokens.mjs
