@@ -99,7 +99,7 @@ static const struct config_key table[] = {
     {.name = "view_rate_limit", .type = CONFIG_NUMBER, .offset = LIMIT(view_rate_limit),
      .fallback = "1200", .least = 0, .most = 60000, .unit = "an hour", .limit = true,
      .zero_off = true,
-     .help = "filtered, sorted or searched boards that are not kept and have to be made, per client address"},
+     .help = "views of the board or the quarantine that are not kept and have to be made, per client address"},
     {.name = "review_rate_limit", .type = CONFIG_NUMBER, .offset = LIMIT(review_rate_limit),
      .fallback = "10", .least = 0, .most = 60000, .unit = "an hour", .limit = true,
      .zero_off = true, .help = "attempts to review with a wrong token, per client address"},
