@@ -6,10 +6,8 @@
 
 static const struct {
     const char *path, *label;
-} places[] = {{"/", "Board"},
-              {"/review", "Review"},
-              {"/check", "Check a file"},
-              {"/methodology", "Methodology"}};
+} places[] = {
+    {"/", "Board"}, {"/review", "Review"}, {"/check", "Check"}, {"/methodology", "Methods"}};
 
 static void put_asset(struct buffer *out, const char *form, const char *name)
 {

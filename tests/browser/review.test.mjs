@@ -209,7 +209,7 @@ test('review: what was decided in another tab is not decided over', async (t) =>
   await send(second, { token: tokens.grace, action: 'release', reason: 'the second' });
   await said(second, /Something else was decided about this run since this page was loaded\. Nothing was decided/);
   await second.click('#review-said button');
-  await said(second, /as it is now/);
+  await said(second, /^This is the run as it is now/);
   assert.match((await historyOf(second)).at(-1), /kept in quarantine by ada.*the first/);
   assert.equal(await second.inputValue('#review-reason'), 'the second', 'what was typed is not lost');
   await second.check('#review-release');
@@ -263,7 +263,7 @@ test('review: every other answer is told in words that say whether something was
     await send(page, { token: tokens.ada, action: 'release' });
     await said(page, /No answer came\. The decision may have arrived all the same/);
     await page.click('#review-said button');
-    await said(page, /as it is now/);
+    await said(page, /^This is the run as it is now/);
   }
   settledAfter(page, 400, 404, 409, 418, 500, 503, 'net::ERR_FAILED');
 });
