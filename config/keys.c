@@ -76,7 +76,7 @@ static const struct config_key table[] = {
     {.name = "maintainers_file", .type = CONFIG_TEXT, .offset = AT(maintainers_file),
      .fallback = "", .help = "maintainers who may review, and hashes of their tokens, kept by `benchledger token`; empty: nobody"},
     {.name = "webhook_url", .type = CONFIG_TEXT, .offset = AT(webhook_url), .fallback = "", .guarded = true,
-     .help = "http or https URL that is told of reviews; empty: none"},
+     .help = "http or https URL that is told of quarantined runs; empty: none"},
     {.name = "webhook_secret", .type = CONFIG_SECRET, .offset = AT(webhook_secret), .fallback = "",
      .help = "signs what is sent there, 16 characters or more"},
     {.name = "webhook_secret_file", .type = CONFIG_TEXT, .offset = AT(webhook_secret_file),
