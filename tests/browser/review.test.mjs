@@ -207,7 +207,7 @@ test('review: what was decided in another tab is not decided over', async (t) =>
   await send(first, { token: tokens.ada, action: 'keep', reason: 'the first' });
   await said(first, /^Kept/);
   await send(second, { token: tokens.grace, action: 'release', reason: 'the second' });
-  await said(second, /Something else was decided about this run since this page was loaded\. Nothing was decided/);
+  await said(second, /Something else was decided about this run since this page was loaded, so yours was not taken/);
   await second.click('#review-said button');
   await said(second, /^This is the run as it is now/);
   assert.match((await historyOf(second)).at(-1), /kept in quarantine by ada.*the first/);
