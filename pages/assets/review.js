@@ -16,8 +16,8 @@ const REFUSALS = {
     + 'list of maintainers for another one.' },
   forbidden: { text: `This token may not do that: withdrawing a run takes an admin. ${NOTHING}` },
   'unknown-run': { text: `The service does not know this run any more. ${NOTHING}`, look: true },
-  'stale-review': { text: `Something else was decided about this run since this page was loaded, so yours was not taken. Look at the run as it `
-    + 'is now, and decide again if that is still needed.', look: true },
+  'stale-review': { text: 'Something else was decided about this run since this page was loaded, so yours was not taken. '
+    + 'Look at the run as it is now, and decide again if that is still needed.', look: true },
   'wrong-state': { text: `That cannot be done to the run in the state it is in now. ${NOTHING}`, look: true },
   'rate-limited': { text: `Too many wrong tokens came from your address. ${NOTHING}` },
   busy: { text: `The service has too much to do. ${NOTHING} Try again in a moment.` },
