@@ -65,9 +65,11 @@ static void put_withdrawal(struct buffer *out)
     buffer_text(
         out,
         "<section id=\"withdraw\" hidden><h2>Take a run back</h2>"
-        "<p>Whoever submitted a run has a code that takes it off the board again. The codes of runs "
+        "<p>Whoever submitted a run has a code that takes it off the board again. The codes of "
+        "runs "
         "that were submitted with this browser are kept in it. <strong>A public git history keeps "
-        "what was published</strong>: the run's file leaves the board and the folder of runs, not the "
+        "what was published</strong>: the run's file leaves the board and the folder of runs, not "
+        "the "
         "copies that others have made.</p>"
         "<form><p><label for=\"withdraw-run\">Run id</label> "
         "<input id=\"withdraw-run\" required maxlength=\"64\" autocomplete=\"off\" "

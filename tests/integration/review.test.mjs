@@ -153,6 +153,7 @@ test('what cannot be decided has its code and changes nothing', async (t) => {
     assert.equal((await as('grace', two)).status, 200);
     refused(await as('grace', { ...two, expectedRevision: 4 }), 409, 'wrong-state');
   });
+  await sleep(200); // the log comes through a pipe
   for (const part of ['result=unauthorized', 'by=ada action=release run=flagged-run-one result=taken',
     'by=grace action=withdraw run=plain-run-two result=wrong-state'])
     assert.ok(service.log.includes(part), `${part} in\n${service.log}`);
@@ -166,6 +167,7 @@ test('an expired token is nobody', async (t) => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^(ada .*)$/m, '$1 2026-01-01'));
   await service.begin();
   refused(await decide(service, tokens.ada, { runId: 'x', action: 'keep', expectedRevision: 0 }), 401, 'unauthorized');
+  for (let tries = 0; tries < 100 && !service.log.includes('result=token-expired'); tries++) await sleep(20);
   assert.match(service.log, /result=token-expired/);
 });
 
