@@ -223,6 +223,11 @@ static void answer_decided(const struct request *request, struct answer *answer)
         answer_error(answer, ERROR_STALE_REVIEW, NULL);
         return;
     }
+    if (end == CHANGE_DECLINED) {
+        answer_error(answer, ERROR_STORE_DECLINED,
+                     "The dataset's host does not take this decision. Nothing has changed.");
+        return;
+    }
     if (end != CHANGE_COMMITTED ||
         !store_find(request->service->store, outcome->run_id, NULL, &state)) {
         answer_error_retry(answer, ERROR_STORE_UNAVAILABLE,

@@ -148,3 +148,31 @@ test('a submitter withdraws beside a remote: not before the run is there, then o
   assert.equal(lines.at(-1).event, 'withdraw');
   assert.ok(remote.files().includes(`withdrawn/2026/01/${runs[0].runId}.json`));
 });
+
+for (const [what, tell] of [['names the run', 'echo "declined: $path" >&2'], ['names nothing', 'echo "declined" >&2']])
+  test(`a decision that the host declines and ${what} is dropped, what came with it lands`, { timeout: 300_000 }, async (t) => {
+    const { remote, service, tokens } = await start(t, { config: { submit_wait_ms: 60000 } });
+    const [refused, taken] = await landFlagged(service, 2);
+    const runs = await sealedRuns(service, 'beside', 6);
+    remote.hook('pre-receive', `bad=0
+while read -r old new ref; do
+  for path in $(git ls-tree -r --name-only "$new" -- withdrawn); do ${tell}; bad=1; done
+done
+exit $bad`);
+    const [no, yes, results] = await Promise.all([
+      decide(service, tokens.ada, { runId: refused.runId, action: 'withdraw', expectedRevision: refused.revision }),
+      decide(service, tokens.ada, { runId: taken.runId, action: 'release', expectedRevision: taken.revision }),
+      postAll(service, runs, { clients: 6 })]);
+    assert.deepEqual([no.status, no.body.code], [422, 'store-declined'], JSON.stringify(no.body));
+    assert.equal(yes.status, 200, JSON.stringify(yes.body));
+    assert.ok(results.every(({ status }) => status === 200));
+    const state = await stateOf(service, refused.runId);
+    assert.deepEqual([state.status, state.revision], ['quarantined', refused.revision]);
+    assert.equal(state.overtaken[0].action, 'withdraw');
+    remote.unhook('pre-receive');
+    const again = await decide(service, tokens.ada,
+      { runId: refused.runId, action: 'withdraw', expectedRevision: refused.revision });
+    assert.equal(again.status, 200, 'it can be tried again');
+    assert.equal(reviewedRemote(remote).lines.length, 2 + 6 + 2);
+    assertInStep(service);
+  });
