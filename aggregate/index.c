@@ -39,7 +39,7 @@ static void drop_edits(struct index *index)
     free(index->edited);
     index->edited = NULL;
     index->edited_count = 0;
-    index->open_edited = index->summary_edited = index->changed = false;
+    index->open_edited = index->summary_edited = index->summary_loaded = index->changed = false;
     buffer_free(&index->whole_summary);
 }
 
@@ -292,6 +292,7 @@ struct index *index_copy(const struct index *index)
     copy->segments = NULL;
     copy->segment_room = 0;
     copy->saved = NULL;
+    copy->summary_loaded = copy->summary_edited = copy->open_edited = false;
     copy->edited = NULL;
     copy->edited_count = 0;
     copy->summary = copy->manifest = copy->whole_summary = (struct buffer){0};
@@ -494,11 +495,9 @@ static struct index_file *add_segment_file(struct index *index, size_t *count, s
 
 static void add_summary_file(struct index *index, size_t *count)
 {
-    struct buffer *bytes = &index->summary;
+    struct buffer *bytes = index->summary_loaded ? &index->whole_summary : &index->summary;
     bool differs = index->unsaved || index->summary_edited ||
                    index->summary.size != index->settled.summary_size;
-    if (index->summary_edited && !index->summary.size)
-        bytes = &index->whole_summary;
     if (index->entries && (!differs || (!bytes->size && !index->summary_edited)))
         return;
     struct index_file *file = close_array(&index->files[(*count)++], bytes);

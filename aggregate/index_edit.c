@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "aggregate/index_state.h"
 #include "validator/arena.h"
@@ -34,8 +35,8 @@ static const char *skip_object(const char *at, const char *end)
     return NULL;
 }
 
-/* In what JSON.stringify writes, quotes within a string are escaped: the text of the key and its value
- * can only be that key, and of the objects of an entry only the outermost begins with it. */
+/* Only what an element of the array begins with counts: objects within it have keys of the client's
+ * choice, "runId" too. */
 bool index_find_entry(const char *bytes, size_t size, const char *run_id, size_t *start,
                       size_t *end)
 {
@@ -44,13 +45,21 @@ bool index_find_entry(const char *bytes, size_t size, const char *run_id, size_t
     js_write_begin(&writer, '{');
     js_write_key(&writer, "runId");
     js_write_text(&writer, run_id);
-    const char *found = memmem(bytes, size, needle.data, needle.size);
-    const char *behind = found ? skip_object(found, bytes + size) : NULL;
-    if (!behind)
-        return false;
-    *start = (size_t)(found - bytes);
-    *end = (size_t)(behind - bytes);
-    return true;
+    if (!memmem(bytes, size, needle.data, needle.size))
+        return false; /* mostly so, and much faster than to walk */
+    const char *at = bytes + 1, *last = bytes + size;
+    while (at < last && *at == '{') {
+        const char *behind = skip_object(at, last);
+        if (!behind)
+            return false;
+        if ((size_t)(behind - at) > needle.size && !memcmp(at, needle.data, needle.size)) {
+            *start = (size_t)(at - bytes);
+            *end = (size_t)(behind - bytes);
+            return true;
+        }
+        at = behind + (behind < last && *behind == ',');
+    }
+    return false;
 }
 
 static bool is_flagged(const char *entry, size_t size)
@@ -69,24 +78,26 @@ static bool edit_array(struct buffer *array, const char *run_id, const char *ent
                        struct buffer *old)
 {
     size_t start, end;
-    BUFFER_SCOPE struct buffer edited = {0};
     if (!array->size || !index_find_entry(array->data, array->size, run_id, &start, &end))
         return false;
     if (old)
         buffer_add(old, array->data + start, end - start);
     if (!entry) { /* with one of the commas beside it */
+        size = 0;
         if (end < array->size)
             end++;
         else
             start--;
     }
-    buffer_add(&edited, array->data, start);
-    buffer_add(&edited, entry, entry ? size : 0);
-    buffer_add(&edited, array->data + end, array->size - end);
-    if (!entry && edited.size == 1) /* a bracket alone */
-        edited.size = 0;
-    array->size = 0;
-    buffer_add(array, edited.data, edited.size);
+    size_t behind = array->size - end;
+    if (size > end - start)
+        buffer_reserve(array, size - (end - start));
+    memmove(array->data + start + size, array->data + end, behind);
+    if (entry)
+        memcpy(array->data + start, entry, size);
+    array->size = start + size + behind;
+    if (array->size == 1) /* a bracket alone */
+        array->size = 0;
     return true;
 }
 
@@ -172,7 +183,9 @@ enum index_edit index_edit_segment(struct index *index, size_t i, const char *by
 
 bool index_holds_summary(const struct index *index)
 {
-    return index->summary_complete && index->summary.size;
+    const struct index *before = index->saved ? index->saved : index;
+    return index->summary_loaded || before->summary.size ||
+           (index->summary_complete && index->summary.size);
 }
 
 enum index_edit index_edit_summary(struct index *index, const char *bytes, size_t size,
@@ -180,17 +193,16 @@ enum index_edit index_edit_summary(struct index *index, const char *bytes, size_
                                    struct index_problem *problem)
 {
     assert(index->saved);
-    struct buffer *array = &index->summary;
-    if (!index_holds_summary(index) && !index->whole_summary.size) {
+    if (!index_holds_summary(index)) {
         if (!bytes)
             return INDEX_MISSING; /* there is none */
         if (size < 2 || bytes[size - 1] != ']')
             return broken(problem, INDEX_SUMMARY_PATH " is not an array of entries");
         if (size > 2)
             buffer_add(&index->whole_summary, bytes, size - 1);
+        index->summary_loaded = true;
     }
-    if (!index_holds_summary(index))
-        array = &index->whole_summary;
+    struct buffer *array = index->summary_loaded ? &index->whole_summary : &index->summary;
     if (!edit_array(array, run_id, entry, entry_size, NULL))
         return INDEX_MISSING; /* it came when the summary was no longer rewritten */
     index->summary_edited = true;

@@ -20,13 +20,13 @@ struct state {
     bool summary_complete;
 };
 
-/* The trailing segments whose bytes are in memory: the last one, and before it those that were
- * closed since the index was settled. They lack their final bracket. Summary likewise. */
 struct edited_segment {
     size_t number;
     struct buffer bytes; /* without the final bracket; empty: no entries */
 };
 
+/* The trailing segments whose bytes are in memory: the last one, and before it those that were
+ * closed since the index was settled. They lack their final bracket. Summary likewise. */
 struct index {
     size_t summary_limit;
     struct segment *segments;
@@ -44,6 +44,7 @@ struct index {
     struct edited_segment *edited; /* of the segments that are not open */
     size_t edited_count;
     bool open_edited, summary_edited;
+    bool summary_loaded;         /* for an edit: */
     struct buffer whole_summary; /* of a summary that is not kept in memory */
     struct state settled;
     size_t loaded_entries,
