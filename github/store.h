@@ -132,7 +132,6 @@ struct run_state {
     /* What was decided about it since: the lines of the ledger, and those of decisions that another one
      * overtook on the way, which the ledger does not have (since the start). NULL: none. */
     char *history, *dropped;
-    uint64_t mark; /* of the last decision, see ledger_mark; 0 without one */
 };
 /* False when the run is unknown. DIGEST, when not NULL, is that of the submission that is asked
  * about: other submissions of the id are then unknown. Without it a run of the dataset is found
@@ -238,11 +237,12 @@ void store_commit(struct store *store, const struct change *change, change_done 
 
 enum decided {
     DECIDED_TAKEN,
-    DECIDED_UNKNOWN, /* no such run */
-    DECIDED_QUEUED,  /* the run is not in the dataset yet */
-    DECIDED_STALE,   /* its revision is another, or another decision about it is on its way */
-    DECIDED_STATE,   /* that cannot be done to a run in its state */
-    DECIDED_CLOSED,  /* nothing is decided now, as CLAIM_CLOSED */
+    DECIDED_UNKNOWN,   /* no such run */
+    DECIDED_QUEUED,    /* the run is not in the dataset yet */
+    DECIDED_FORBIDDEN, /* OWN: WITHDRAW_SHA256 is not the run's, or it has none */
+    DECIDED_STALE, /* its revision is another, or another decision about it is on its way (OWN: DECIDED_STATE) */
+    DECIDED_STATE,  /* that cannot be done to a run in its state */
+    DECIDED_CLOSED, /* nothing is decided now, as CLAIM_CLOSED */
 };
 /* Reserves the run for CHANGE, a decision, which then ends with store_commit or store_release as a
  * claim does. Decisions about one run are taken one at a time. STATE describes the run; free it, but

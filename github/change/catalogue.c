@@ -52,6 +52,7 @@ static void free_run(struct table_item *item)
     free(run->by);
     free(run->history);
     free(run->dropped);
+    free(run->marks);
 }
 
 struct catalogue *catalogue_new(void)
@@ -69,6 +70,7 @@ void catalogue_free(struct catalogue *catalogue)
     if (!catalogue)
         return;
     table_free(&catalogue->runs);
+    free(catalogue->order);
     table_free(&catalogue->nonces);
     pthread_mutex_destroy(&catalogue->mutex);
     free(catalogue);
@@ -108,7 +110,8 @@ void record_clear(char **field)
 static void forget_run(struct run_record *run)
 {
     run->held = run->with_nonce = run->redacted = false;
-    run->revision = run->accepted = run->mark = 0;
+    run->revision = run->accepted = 0;
+    run->mark_count = 0;
     run->rules = 0;
     record_clear(&run->flags);
     record_clear(&run->by);
@@ -201,6 +204,7 @@ const char *record_or_empty(const char *text)
 static void take_accept(struct catalogue *catalogue, struct run_record *run,
                         const struct ledger_line *line, double now_ms)
 {
+    catalogue->order_known = catalogue->order_known && !run->in_order; /* its place is another */
     run->accepted = line->seq;
     run->commit[0] = '\0';
     record_set(&run->run_id, line->run_id->text, line->run_id->size);
@@ -232,6 +236,12 @@ static char *text_of_value(struct arena *arena, const struct js_value *value)
     return value ? arena_copy(arena, value->text, value->size) : NULL;
 }
 
+static void add_mark(struct run_record *run, uint64_t mark)
+{
+    run->marks = memory_grow(run->marks, (run->mark_count + 1) * sizeof *run->marks);
+    run->marks[run->mark_count++] = mark;
+}
+
 static void take_later(struct run_record *run, const struct ledger_line *line)
 {
     struct arena arena ARENA_SCOPE = {0};
@@ -239,8 +249,9 @@ static void take_later(struct run_record *run, const struct ledger_line *line)
     js_print(line->document, &line->document->root, &text);
     record_add_line(&run->history, buffer_string(&text), strlen(buffer_string(&text)));
     run->redacted = js_equals(line->event, "redact");
-    run->mark = ledger_mark(text_of_value(&arena, line->event), text_of_value(&arena, line->action),
-                            text_of_value(&arena, line->by), text_of_value(&arena, line->at));
+    add_mark(run,
+             ledger_mark(text_of_value(&arena, line->event), text_of_value(&arena, line->action),
+                         text_of_value(&arena, line->by), text_of_value(&arena, line->at)));
 }
 
 void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line, double now_ms)
@@ -266,6 +277,7 @@ void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line,
         take_accept(catalogue, run, line, now_ms);
     else
         take_later(run, line);
+    catalogue_note_order(catalogue, run);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -313,8 +325,9 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
     } else {
         record_add_line(&run->history, line, strlen(line));
         run->redacted = !strcmp(event->event, "redact");
-        run->mark = ledger_mark(event->event, event->action, event->by, event->at);
+        add_mark(run, ledger_mark(event->event, event->action, event->by, event->at));
     }
+    catalogue_note_order(catalogue, run);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -330,6 +343,7 @@ void catalogue_listed(struct catalogue *catalogue, const char *run_id, size_t ru
      * index rebuilt. */
     if (!run->redacted)
         record_set(&run->path, path, path_size);
+    catalogue_note_order(catalogue, run);
     pthread_mutex_unlock(&catalogue->mutex);
 }
 
@@ -337,6 +351,7 @@ void catalogue_retell(struct catalogue *catalogue, bool listed_only)
 {
     pthread_mutex_lock(&catalogue->mutex);
     catalogue->telling++;
+    catalogue->order_known = false;
     catalogue->listed_only = listed_only;
     pthread_mutex_unlock(&catalogue->mutex);
 }
@@ -350,6 +365,7 @@ static bool is_gone(const struct table_item *item, const void *context)
 void catalogue_told(struct catalogue *catalogue)
 {
     pthread_mutex_lock(&catalogue->mutex);
+    catalogue->order_known = false;
     table_sweep(&catalogue->runs, is_gone, catalogue);
     for (size_t i = 0; i < catalogue->runs.room; i++)
         for (struct table_item *item = catalogue->runs.slots[i]; item; item = item->next)
@@ -408,7 +424,6 @@ void record_describe(const struct run_record *run, struct run_state *state)
     memcpy(state->withdraw_sha256, run->withdraw_sha256, sizeof state->withdraw_sha256);
     state->revision = run->revision;
     state->accepted = run->accepted;
-    state->mark = run->mark;
     state->with_nonce = run->with_nonce;
     state->rules = run->rules;
     record_set_optional(&state->flags, run->flags);

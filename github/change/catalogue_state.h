@@ -28,7 +28,10 @@ struct run_record {
     char digest[SHA256_HEX + 1], submitted_digest[SHA256_HEX + 1];
     char withdraw_sha256[SHA256_HEX + 1];
     char commit[COMMIT_HEX + 1], at[32];
-    uint64_t revision, accepted, mark;
+    uint64_t revision, accepted;
+    uint64_t *marks; /* of its decisions, see ledger_mark */
+    size_t mark_count;
+    bool in_order; /* stands in the catalogue's list of quarantined runs */
     int rules;
     bool with_nonce, redacted;
     char *history; /* the ledger's lines about it but the first */
@@ -51,6 +54,11 @@ struct catalogue {
     bool listed_only; /* this telling is of the index, the ledger's runs stay as they are */
     size_t sweep_at;  /* nonces are swept when there are so many */
     double newest_ms; /* newest acceptance that carried a nonce */
+    /* The quarantined runs in order of acceptance, those without a ledger line first; made again when
+     * somebody asks and ORDER_KNOWN is not set. */
+    struct run_record **order;
+    size_t order_count, order_room;
+    bool order_known;
 };
 
 /* Texts of a record, malloc'ed or of a fixed size, and which a longer text is cut to. */
@@ -71,6 +79,8 @@ struct nonce_record *catalogue_need_nonce(struct catalogue *catalogue, const cha
                                           double now_ms);
 struct claim_record *record_new_claim(const char *path, const char *submitted, const char *sha256);
 void record_free_claim(struct claim_record *claim);
+/* After RUN was told of: keeps the list of quarantined runs, or gives it up. */
+void catalogue_note_order(struct catalogue *catalogue, struct run_record *run);
 enum run_status record_status(const struct run_record *run);
 void record_describe(const struct run_record *run, struct run_state *state);
 

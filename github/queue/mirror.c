@@ -193,7 +193,7 @@ static enum landed find_decided(struct mirror *mirror, const char *run_id, uint6
     if (!catalogue_holds(mirror->catalogue, run_id) ||
         !catalogue_find(mirror->catalogue, run_id, &state, &accepted))
         return LANDED_OTHER; /* the run is gone */
-    bool same = state.mark == mark;
+    bool same = catalogue_has_decision(mirror->catalogue, run_id, mark);
     bool open = own ? state.status != RUN_WITHDRAWN : state.revision == revision;
     run_state_free(&state);
     return same ? LANDED_SAME : open ? LANDED_NOT : LANDED_OTHER;

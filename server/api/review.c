@@ -1,6 +1,5 @@
 #include "server/api/review.h"
 
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +287,12 @@ static void decide(struct review *review)
     case DECIDED_UNKNOWN:
         refuse(review, ERROR_UNKNOWN_RUN, NULL);
         return;
+    case DECIDED_FORBIDDEN:
+        admission_review_failed(review->request);
+        refuse(review, ERROR_FORBIDDEN,
+               "That is not the code that the run was submitted with, or it was submitted without "
+               "one.");
+        return;
     case DECIDED_QUEUED:
         write_current(review, ERROR_WRONG_STATE,
                       "The run is not in the dataset yet. Try again when it is.", &review->state);
@@ -326,15 +331,6 @@ bool review_is_hash(const char *text)
     return strlen(text) == SHA256_HEX && strspn(text, "0123456789abcdef") == SHA256_HEX;
 }
 
-/* Whether CODE is the one whose hash the submission gave. */
-static bool code_fits(const struct run_state *state, const struct js_value *code)
-{
-    char hash[SHA256_HEX + 1];
-    sha256_hex(code->text, code->size, hash);
-    return *state->withdraw_sha256 && code->size == CODE_SIZE &&
-           CRYPTO_memcmp(hash, state->withdraw_sha256, SHA256_HEX) == 0;
-}
-
 void review_withdraw(struct request *request, struct answer *answer)
 {
     REVIEW_SCOPE struct review review = {.request = request, .answer = answer};
@@ -347,18 +343,9 @@ void review_withdraw(struct request *request, struct answer *answer)
         refuse(&review, ERROR_BAD_REQUEST, "A withdrawal has runId and code.");
         return;
     }
-    if (!store_find(request->service->store, review.change.run_id, NULL, &review.state)) {
-        refuse(&review, ERROR_UNKNOWN_RUN, NULL);
-        return;
-    }
-    bool landed = review.state.status != RUN_QUEUED;
-    if (landed && !code_fits(&review.state, code)) {
-        admission_review_failed(request);
-        refuse(&review, ERROR_FORBIDDEN,
-               "That is not the code that the run was submitted with, or it was submitted without "
-               "one.");
-        return;
-    }
+    char hash[SHA256_HEX + 1];
+    sha256_hex(code->text, code->size, hash);
+    review.change.withdraw_sha256 = code->size == CODE_SIZE ? hash : NULL;
     decide(&review);
 }
 

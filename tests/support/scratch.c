@@ -166,6 +166,7 @@ void scratch_run_make(struct scratch_run *run, unsigned n, size_t entry_size, bo
         .rules = 2,
         .flags = flagged ? "[\"text-chunk-mismatch\"]" : "[]",
         .nonce_sha256 = run->nonce,
+        .withdraw_sha256 = run->digest,
     };
 }
 

@@ -21,7 +21,7 @@ int scratch_shell(struct buffer *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A made-up run, number N: `run-0000000N`. Entries are at least ENTRY_SIZE bytes. Months and days
- * spread over the months of 2026 up to November. */
+ * spread over the months of 2026 up to November. Its withdrawSha256 is its digest. */
 struct scratch_run {
     struct change change;
     char run_id[RUN_ID_MAX + 1], path[RUN_PATH_MAX + 1], at[32];

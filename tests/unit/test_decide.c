@@ -49,25 +49,29 @@ static uint64_t revision_of(unsigned n)
 }
 
 /* Decides and waits for the end, which is in WAITING. */
-static enum decided decide_by(unsigned n, enum decision decision, uint64_t revision, bool own)
+static enum decided decide_by(unsigned n, enum decision decision, uint64_t revision, bool own,
+                              const char *code)
 {
-    char id[RUN_ID_MAX + 1];
+    char id[RUN_ID_MAX + 1], hash[SHA256_HEX + 1];
     struct run_state state = {0};
     id_of(n, id);
     id[0] = 'r'; /* case does not count */
     waiting.over = false;
+    sha256_hex(code, strlen(code), hash);
     const struct change change = {.kind = CHANGE_DECISION,
                                   .run_id = id,
                                   .at = "2026-11-30T10:00:00.000Z",
                                   .by = own ? NULL : "ada",
                                   .decision = decision,
                                   .own = own,
+                                  .withdraw_sha256 = own ? hash : NULL,
                                   .reason = own ? NULL : "looked at it",
                                   .revision = revision};
     enum decided decided = store_decide(store, &change, &state);
     run_state_free(&state);
     if (decided == DECIDED_TAKEN) {
-        ck_assert_int_eq(store_decide(store, &change, &state), DECIDED_STALE); /* one at a time */
+        /* one at a time */
+        ck_assert_int_eq(store_decide(store, &change, &state), own ? DECIDED_STATE : DECIDED_STALE);
         run_state_free(&state);
         store_commit(store, &change, take_result, NULL);
         pthread_mutex_lock(&waiting.mutex);
@@ -82,7 +86,7 @@ static enum decided decide_by(unsigned n, enum decision decision, uint64_t revis
 
 static enum decided decide(unsigned n, enum decision decision, uint64_t revision)
 {
-    return decide_by(n, decision, revision, false);
+    return decide_by(n, decision, revision, false, "");
 }
 
 static void check_state(unsigned n, enum run_status status, const char *folder)
@@ -183,7 +187,12 @@ START_TEST(decide__lets_a_submitter_withdraw_whatever_was_decided)
 {
     submit_all(5, ENTRY);
     ck_assert_int_eq(decide(FLAGGED, DECISION_RELEASE, revision_of(FLAGGED)), DECIDED_TAKEN);
-    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true), DECIDED_TAKEN);
+    static const char code[] = "digest 4"; /* as scratch.h has it */
+    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true, "digest 3"), DECIDED_FORBIDDEN);
+    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true, ""), DECIDED_FORBIDDEN);
+    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true, code), DECIDED_TAKEN);
+    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true, code), DECIDED_STATE);
+    ck_assert_int_eq(decide_by(FLAGGED, DECISION_WITHDRAW, 0, true, "x"), DECIDED_FORBIDDEN);
     struct run_state state = find(FLAGGED);
     ck_assert_ptr_nonnull(strstr(state.history, "\"event\":\"withdraw\""));
     ck_assert_ptr_nonnull(strstr(state.history, "\"revision\":6"));

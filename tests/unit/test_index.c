@@ -461,8 +461,8 @@ static void entry_of(size_t run, const struct modelled *about, struct buffer *en
         run, about->flagged ? "true" : "false");
     /* A client may call a package "runId", and give it the id of another run. */
     for (size_t other = 0; other < MODEL_RUNS; other += 7)
-        buffer_format(entry, ",{\"runId\":\"run-%zu\"},{\"runId\":\"run-%zu\",\"flagged\":true}", other,
-                      (run + 1) % MODEL_RUNS);
+        buffer_format(entry, ",{\"runId\":\"run-%zu\"},{\"runId\":\"run-%zu\",\"flagged\":true}",
+                      other, (run + 1) % MODEL_RUNS);
     buffer_text(entry, "],\"fill\":\"");
     while (entry->size + 2 < about->size)
         buffer_byte(entry, 'x');
