@@ -56,11 +56,14 @@ void history_put_event(struct buffer *out, const struct history_event *event)
     put_moment(out, event->at);
     buffer_byte(out, ' ');
     if (event->overtaken)
-        buffer_text(out, "<span class=\"mark warn\">overtaken</span> ");
+        buffer_text(out, event->declined ? "<span class=\"mark warn\">declined</span> "
+                                         : "<span class=\"mark warn\">overtaken</span> ");
     put_done(out, event);
     buffer_byte(out, '.');
     if (event->overtaken)
-        buffer_text(out, " It came to nothing: something else had been decided by then.");
+        buffer_text(out, event->declined
+                             ? " It came to nothing: the dataset's host did not take it."
+                             : " It came to nothing: something else had been decided by then.");
     put_seq(out, event->seq);
     if (event->reason.size)
         html_put(out, "<blockquote>{}</blockquote>", html_slice(event->reason, HTML_TEXT_MOST));

@@ -13,7 +13,8 @@ struct history_event {
     struct text event, action; /* "decide" and "release"; "withdraw" alone is the submitter's own */
     struct text at, by, reason;
     unsigned long long seq; /* of the ledger; 0: it is not in it */
-    bool overtaken;         /* another one was faster: it came to nothing */
+    bool overtaken;         /* it came to nothing: another one was faster, or */
+    bool declined;          /* the dataset's host did not take it */
 };
 
 enum history_verdict { HISTORY_PUBLISHED, HISTORY_QUARANTINED, HISTORY_UNSURE };

@@ -271,3 +271,21 @@ struct text text_line(struct arena *arena, struct text text, size_t units)
     struct text copy = {arena_copy(arena, tidied.data, tidied.size), tidied.size};
     return text_trim(text_cut(arena, text_trim(copy), units));
 }
+
+static struct text without_surrogates(struct arena *arena, struct text text)
+{
+    BUFFER_SCOPE struct buffer kept = {0};
+    const char *end = text.data + text.size;
+    for (const char *at = text.data; at < end;) {
+        uint32_t code = text_next(&at, end);
+        if (code < 0xD800 || code > 0xDFFF)
+            text_put(&kept, code);
+    }
+    return (struct text){arena_copy(arena, kept.data, kept.size), kept.size};
+}
+
+struct text text_reason(struct arena *arena, struct text text, size_t units)
+{
+    struct text line = text_line(arena, without_surrogates(arena, text), units);
+    return text_trim(without_surrogates(arena, line)); /* a pair may have been cut */
+}

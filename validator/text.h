@@ -43,6 +43,8 @@ struct text text_cut(struct arena *arena, struct text text, size_t units);
 /* One line of at most UNITS units: control characters become spaces, runs of white space one space,
  * trimmed, cut, trimmed again (spec 03, "Scrub"). The result lives in ARENA. */
 struct text text_line(struct arena *arena, struct text text, size_t units);
+/* The same of what people wrote, for files that everybody shall be able to read: without surrogates. */
+struct text text_reason(struct arena *arena, struct text text, size_t units);
 /* Whether TEXT contains the lower-case ASCII NEEDLE, ASCII letters compared without case. */
 bool text_contains(struct text text, const char *needle);
 /* Whether the two are equal, ASCII letters compared without case. */

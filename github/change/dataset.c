@@ -382,8 +382,6 @@ static bool append_batch(struct dataset *dataset, struct pending *batch, size_t 
     *count = 0;
     for (struct pending *item = batch; item; item = item->next) {
         bool decision = item->change.kind == CHANGE_DECISION;
-        if (decision)
-            index_save(dataset->index);
         if (!(decision ? decide_append : append_run)(dataset, item, error))
             return false;
         *count += item->result.outcome == CHANGE_COMMITTED;

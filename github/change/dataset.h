@@ -60,8 +60,9 @@ bool dataset_follow(struct dataset *dataset, const git_oid *commit, struct store
 /* Makes DATASET, silent, know what LANDED knows: pending changes are applied again on that. */
 void dataset_start_at(struct dataset *dataset, const struct dataset *landed);
 
-/* The caller holds the commit lock. One commit with every change of BATCH whose run the dataset does
- * not hold, applied again when the tip moves. True: each result says committed or duplicate, and
+/* The caller holds the commit lock. One commit with every run of BATCH that the dataset does not hold and
+ * every decision that still holds, applied again when the tip moves. True: each result says committed,
+ * duplicate or stale, and
  * unless the dataset is silent the catalogue holds what was committed and the listener has settled.
  * False: nothing was written. Claims are the caller's in either case. */
 bool dataset_commit(struct dataset *dataset, struct pending *batch, struct store_error *error);

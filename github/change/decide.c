@@ -16,6 +16,7 @@ void decide_path(const char *path, const char *folder, char out[RUN_PATH_MAX + 1
 /* OLD with the values that a release changes, in their places. */
 static bool release_entry(const struct buffer *old, const char *path, struct buffer *out)
 {
+    int changed = 0;
     struct arena arena ARENA_SCOPE = {0};
     struct js_document document;
     struct js_error problem;
@@ -28,15 +29,17 @@ static bool release_entry(const struct buffer *old, const char *path, struct buf
         const struct js_member *member = &document.root.members[i];
         js_write_value(&writer, &member->key);
         buffer_byte(out, ':');
-        if (js_equals(&member->key, "flagged"))
+        bool flagged = js_equals(&member->key, "flagged"), place = js_equals(&member->key, "path");
+        changed += flagged || place;
+        if (flagged)
             buffer_text(out, "false");
-        else if (js_equals(&member->key, "path"))
+        else if (place)
             js_write_text(&(struct js_writer){.out = out}, path);
         else
             js_print(&document, &member->value, out);
     }
     js_write_end(&writer, '}');
-    return true;
+    return changed == 2;
 }
 
 /* The present file at PATH, unless the index holds what it is of. */
@@ -73,6 +76,7 @@ static bool edit_index(struct dataset *dataset, const struct move *move, size_t 
     struct buffer summary BUFFER_SCOPE = {0};
     struct index_problem problem = {""};
     const char *entry = move->entry.size ? move->entry.data : NULL;
+    index_save(dataset->index);
     bool fine = index_edit_segment(dataset->index, segment, bytes->data, bytes->size, move->run_id,
                                    entry, move->entry.size, &problem) == INDEX_EDITED &&
                 read_file(dataset, index_holds_summary(dataset->index), INDEX_SUMMARY_PATH,

@@ -6,8 +6,7 @@
 #include "github/change/dataset.h"
 
 /* Appends the decision ITEM to ledger and index, and fills its move; its result says committed or
- * stale. The first of a batch, appended runs included, is preceded by index_save. False: the tip
- * cannot be read. */
+ * stale. False: the tip cannot be read. */
 bool decide_append(struct dataset *dataset, struct pending *item, struct store_error *error);
 /* Path in FOLDER of the file that lies at PATH. */
 void decide_path(const char *path, const char *folder, char out[RUN_PATH_MAX + 1]);

@@ -166,14 +166,22 @@ static void take_out(struct queue *queue, struct queued *item)
     queue->count--;
 }
 
+/* The decision's line, with how it ended. */
 static void note_dropped(const struct queue *queue, const struct queued *item,
-                         struct catalogue *catalogue)
+                         const struct change_result *result, struct catalogue *catalogue)
 {
-    struct buffer message BUFFER_SCOPE = {0};
-    catalogue_drop_decision(catalogue, item->run_id, item->line);
+    struct buffer line BUFFER_SCOPE = {0}, message BUFFER_SCOPE = {0};
+    bool declined = result->outcome == CHANGE_DECLINED;
+    buffer_add(&line, item->line, strlen(item->line) - 1);
+    buffer_format(&line, ",\"outcome\":\"%s\"}", declined ? "declined" : "stale");
+    catalogue_drop_decision(catalogue, item->run_id, buffer_string(&line));
     if (item->done || !queue->tell)
         return;
-    buffer_format(&message, "a decision was dropped: another came before it: %s", item->line);
+    buffer_format(&message, "a decision was dropped: %s: %s",
+                  declined                 ? "the dataset's host declined it"
+                  : *result->error.message ? result->error.message
+                                           : "another came before it",
+                  item->line);
     queue->tell(queue->tell_context, STORE_WARNING, buffer_string(&message));
 }
 
@@ -186,7 +194,7 @@ void queue_end(struct queue *queue, struct queued *item, struct catalogue *catal
     take_out(queue, item);
     if (item->kind == CHANGE_DECISION &&
         (told.outcome == CHANGE_STALE || told.outcome == CHANGE_DECLINED))
-        note_dropped(queue, item, catalogue);
+        note_dropped(queue, item, &told, catalogue);
     struct waiters *waiters = catalogue_end_claim(catalogue, item->run_id, true);
     if (item->done)
         item->done(item->context, &told);

@@ -145,7 +145,7 @@ static bool read_review(struct review *review)
         expected->type != JS_NUMBER || !(expected->number >= 0) || expected->number > 9e15 ||
         expected->number != (double)(uint64_t)expected->number)
         return false;
-    struct text line = text_line(&review->arena, text_of(reason), REASON_UNITS);
+    struct text line = text_reason(&review->arena, text_of(reason), REASON_UNITS);
     change->decision = decision;
     change->revision = (uint64_t)expected->number;
     change->by = review->request->maintainer.name;

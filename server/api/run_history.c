@@ -36,7 +36,8 @@ static bool read_event(struct arena *arena, const char *line, size_t size, bool 
                                     .by = text_member(root, "by"),
                                     .reason = text_member(root, "reason"),
                                     .seq = numbered ? (unsigned long long)seq->number : 0,
-                                    .overtaken = overtaken};
+                                    .overtaken = overtaken,
+                                    .declined = js_equals(js_get(root, "outcome"), "declined")};
     return true;
 }
 

@@ -9,16 +9,31 @@
 #include "server/commands/options.h"
 #include "validator/text.h"
 
-enum { REASON_UNITS = 500 };
+enum { REASON_UNITS = 500, NAME_UNITS = 64 };
+
+/* NULL when nothing is left of it, or it is no UTF-8: a ledger line that cannot be read must not be. */
+static const char *one_line(struct arena *arena, const char *given, size_t units)
+{
+    const struct text text = {given, strlen(given)};
+    if (!text_is_formed(text))
+        return NULL;
+    struct text line = text_reason(arena, text, units);
+    return line.size ? arena_copy(arena, line.data, line.size) : NULL;
+}
 
 /* The history still holds the file: whoever was asked to remove it is told what is left to do. */
 static void print_next(const struct redaction *redaction, const char *path, const char *commit)
 {
+    static const char *const folders[] = {"runs", "quarantine", "withdrawn"};
+    const char *rest = strchr(path, '/');
     printf("redacted %s (%s) in commit %s\n", redaction->run_id, path, commit);
-    fputs(
-        "The history of the repository still holds it. How to rewrite that, step by step: README, "
-        "\"Redaction\".\n",
-        stdout);
+    fputs("The history still holds it. README, \"Redaction\", has the steps to rewrite it; the "
+          "second one is:\n"
+          "git filter-repo --force --invert-paths --path index/",
+          stdout);
+    for (size_t i = 0; rest && i < sizeof folders / sizeof *folders; i++)
+        printf(" --path %s%s", folders[i], rest);
+    putchar('\n');
 }
 
 int redact_command(int count, char **arguments)
@@ -39,10 +54,10 @@ int redact_command(int count, char **arguments)
         .operands_most = 2};
     ARENA_SCOPE struct arena arena = {0};
     struct redaction redaction = {.author = {"benchledger", "benchledger@localhost"}};
-    const char *reason = "";
+    const char *reason = "", *by = NULL;
     const struct option_row rows[] = {
         {.name = "reason", .value = "TEXT", .text = &reason, .help = "why, for the ledger; needed"},
-        {.name = "by", .value = "NAME", .text = &redaction.by, .help = "who decided it"},
+        {.name = "by", .value = "NAME", .text = &by, .help = "who decided it"},
         {.name = "author-name",
          .value = "NAME",
          .text = &redaction.author.name,
@@ -57,19 +72,16 @@ int redact_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    struct text given = {reason, strlen(reason)};
-    struct text line = {"", 0};
-    if (text_is_formed(given))
-        line = text_line(&arena, given, REASON_UNITS);
-    if (!line.size) {
-        offline_complain(arguments[0], "--reason TEXT is needed, in UTF-8");
+    redaction.reason = one_line(&arena, reason, REASON_UNITS);
+    redaction.by = by ? one_line(&arena, by, NAME_UNITS) : NULL;
+    if (!redaction.reason || (by && !redaction.by)) {
+        offline_complain(arguments[0], "--reason TEXT is needed; it and --by NAME are UTF-8");
         return EXIT_USAGE;
     }
     clock_iso(clock_wall_ms(), at);
     redaction.at = at;
     redaction.dataset = arguments[0];
     redaction.run_id = arguments[1];
-    redaction.reason = arena_copy(&arena, line.data, line.size);
     switch (redact(&redaction, path, commit, &error)) {
     case REDACT_DONE:
         print_next(&redaction, path, commit);

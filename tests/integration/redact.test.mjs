@@ -1,6 +1,6 @@
 // A run is taken out for good: from the tip, and by README's steps from the remote's history.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { startFileRemote } from '../support/remote.mjs';
 import { assertInStep, postAll, sealedRuns, startRemoteService, until } from '../support/remote_service.mjs';
 import { checkReviewed, flaggedRun, makeRun, reviewed, stateOf } from '../support/review.mjs';
-import { command, startService } from '../support/service.mjs';
+import { BINARY, command, startService } from '../support/service.mjs';
 
 const GONE = 'gone-run-0000';
 const redact = (dataset, ...args) => command(['redact', dataset, ...args]);
@@ -39,8 +39,12 @@ test('a run leaves the tip of a local store while it is served', async (t) => {
   assert.equal((await service.json('/api/bench/leaderboard')).body.runs, 1);
   const before = service.git('rev-parse', 'HEAD');
   for (const [args, wanted] of [[[GONE, '--reason', 'x'], 2], [['nobody-knows', '--reason', 'x'], 2], [[GONE], 64],
-    [[GONE, '--reason', ' \n '], 64]])
+    [[GONE, '--reason', ' \n '], 64], [[GONE, '--reason', 'x', '--by', '\u202e'], 64]])
     assert.equal((await redact(service.store, ...args)).code, wanted, args.join(' '));
+  /* Bytes that are no UTF-8, which node cannot pass. */
+  const { status } = spawnSync('sh', ['-c', `exec "$0" redact "$1" gone-run-0002 --reason x --by "$(printf 'mal\\377')"`,
+    BINARY, service.store]);
+  assert.equal(status, 64);
   assert.equal((await redact(path.join(service.folder, 'nothing'), GONE, '--reason', 'x')).code, 3);
   assert.equal(service.git('rev-parse', 'HEAD'), before);
 });
@@ -69,12 +73,16 @@ test('history is rewritten by the steps of README, and a mirror that was offline
     const clone = path.join(folder, 'dataset.git');
     const git = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     git('clone', '-q', '--bare', remote.url, clone);
-    assert.equal((await redact(clone, GONE, '--reason', 'a request by law')).code, 0);
-    git('-C', clone, 'filter-repo', '--force', '--invert-paths', '--path', 'index/', '--path-regex',
-      `^(runs|quarantine|withdrawn)/[0-9]{4}/[0-9]{2}/${GONE}[.]json$`);
+    const done = await redact(clone, GONE, '--reason', 'a request by law');
+    assert.equal(done.code, 0, done.stderr);
+    const old = git('-C', clone, 'rev-parse', 'HEAD^').trim();
+    const [, ...args] = done.stdout.trim().split('\n').at(-1).split(' ');
+    assert.deepEqual(args, ['filter-repo', '--force', '--invert-paths', '--path', 'index/',
+      ...['runs', 'quarantine', 'withdrawn'].flatMap((folder) => ['--path', `${folder}/2026/01/${GONE}.json`])]);
+    git('-C', clone, ...args);
     const { code, stderr } = await command(['index', clone]);
     assert.equal(code, 0, stderr);
-    git('-C', clone, 'push', '-q', '--force', remote.url, 'HEAD');
+    git('-C', clone, 'push', '-q', `--force-with-lease=main:${old}`, remote.url, 'HEAD:main');
     remote.git('reflog', 'expire', '--expire=now', '--all');
     remote.git('gc', '--quiet', '--prune=now');
     const holds = () => {

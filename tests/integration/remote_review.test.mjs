@@ -127,6 +127,29 @@ test('a decision that somebody else overtook is dropped, logged and shown', { ti
   assertInStep(first);
 });
 
+test('a decision that landed is not lost because another one came after it', { timeout: 300_000 }, async (t) => {
+  const { remote, services: [first, second], tokens } = await start(t, { services: 2 });
+  const [{ runId, revision }] = await landFlagged(first, 1);
+  await until(async () => (await stateOf(second, runId)).status === 'quarantined', { what: 'both know it' });
+  await remote.down();
+  const mine = await decide(first, tokens.ada, { runId, action: 'keep', reason: 'mine', expectedRevision: revision });
+  assert.equal(mine.status, 202);
+  await first.stop('SIGKILL');
+  await remote.up();
+  /* What the first one would have pushed arrives; its answer is lost with it. */
+  first.mirror('push', '-q', remote.repo, 'HEAD:main');
+  await until(async () => (await stateOf(second, runId)).history.length === 2, { what: 'the other one sees it' });
+  const next = await decide(second, tokens.grace, { runId, action: 'release', expectedRevision: revision + 1 });
+  assert.ok([200, 202].includes(next.status), JSON.stringify(next.body));
+  await until(async () => (await stateOf(second, runId)).status === 'published', { what: 'it is released' });
+  await first.begin();
+  await until(async () => (await stateOf(first, runId)).status === 'published', { what: 'the first one follows' });
+  const { history, overtaken } = await stateOf(first, runId);
+  assert.deepEqual(history.map(({ event, reason }) => [event, reason]).slice(0, 2), [['accept', undefined], ['decide', 'mine']]);
+  assert.equal(overtaken, undefined, 'it is in the history, and not also lost');
+  reviewedRemote(remote);
+});
+
 test('a submitter withdraws beside a remote: not before the run is there, then once', { timeout: 300_000 }, async (t) => {
   const { remote, service } = await start(t);
   const { code, headers } = withdrawCode(1);
@@ -168,7 +191,7 @@ exit $bad`);
     assert.ok(results.every(({ status }) => status === 200));
     const state = await stateOf(service, refused.runId);
     assert.deepEqual([state.status, state.revision], ['quarantined', refused.revision]);
-    assert.equal(state.overtaken[0].action, 'withdraw');
+    assert.deepEqual([state.overtaken[0].action, state.overtaken[0].outcome], ['withdraw', 'declined']);
     remote.unhook('pre-receive');
     const again = await decide(service, tokens.ada,
       { runId: refused.runId, action: 'withdraw', expectedRevision: refused.revision });

@@ -125,7 +125,7 @@ test('what cannot be decided has its code and changes nothing', async (t) => {
   });
   await t.test('a body that is no review', async () => {
     for (const change of [{ action: 'delete' }, { action: undefined }, { runId: 7 }, { runId: '' }, { runId: 'x'.repeat(65) },
-      { runId: 'a\0b' }, { reason: '' }, { reason: ' \n\u202e ' }, { reason: undefined }, { reason: 5 },
+      { runId: 'a\0b' }, { reason: '' }, { reason: ' \n\u202e ' }, { reason: '\ud800' }, { reason: undefined }, { reason: 5 },
       { expectedRevision: -1 }, { expectedRevision: 1.5 }, { expectedRevision: '1' }, { expectedRevision: undefined },
       { expectedRevision: 1e300 }]) {
       const body = JSON.stringify({ ...one, reason: 'because', ...change });
@@ -190,7 +190,8 @@ test('a reason becomes one printable line of 500 units at most', async (t) => {
   const reasons = [['<script>alert(1)</script> & "so"', '<script>alert(1)</script> & "so"'],
     ['two\nlines\r\n\r\nReviewed-by: someone\n', 'two lines Reviewed-by: someone'],
     ['\u202ebackwards\u2066 \u0000nul\u0085', 'backwards nul'],
-    ['x'.repeat(1_000_000), 'x'.repeat(500)], ['\u{1f600}'.repeat(400), '\u{1f600}'.repeat(250)]];
+    ['x'.repeat(1_000_000), 'x'.repeat(500)], ['\u{1f600}'.repeat(400), '\u{1f600}'.repeat(250)],
+    [`x${'\u{1f600}'.repeat(400)}`, `x${'\u{1f600}'.repeat(249)}`], ['a\ud800b\udc00', 'ab']];
   let expectedRevision = 1;
   for (const [reason, wanted] of reasons) {
     const { status, body } = await decide(service, tokens.ada,
@@ -201,6 +202,28 @@ test('a reason becomes one printable line of 500 units at most', async (t) => {
     assert.match(service.git('log', '-1', '--format=%B'), /^bench: keep run flagged-run-one\n+$/);
   }
   assert.equal(reviewed(service).lines.length, 1 + reasons.length);
+});
+
+test('a run that names another one within its entry is not taken for it', async (t) => {
+  const { service, tokens } = await startReviewed(t);
+  const { code, headers } = withdrawCode(1);
+  await submitted(service, makeRun({ id: 'named-run', seed: 1 }), { headers });
+  await submitted(service, flaggedRun({ id: 'flagged-run', seed: 2 }));
+  const naming = makeRun({ id: 'naming-run', seed: 3 });
+  naming.harness.runtimeVersions = { runId: 'named-run', flagged: 'no', ...naming.harness.runtimeVersions };
+  await submitted(service, naming);
+  const other = makeRun({ id: 'naming-run-two', seed: 4 });
+  other.harness.runtimeVersions = { runId: 'flagged-run', ...other.harness.runtimeVersions };
+  await submitted(service, other);
+  const before = reviewed(service).entries;
+  assert.equal((await service.json('/api/bench/withdraw', { method: 'POST', body: JSON.stringify({ runId: 'named-run', code }),
+    headers: { 'content-type': 'application/json' } })).status, 200);
+  assert.equal((await decide(service, tokens.ada, { runId: 'flagged-run', action: 'release', expectedRevision: 2 })).status, 200);
+  const { entries } = reviewed(service);
+  assert.deepEqual(entries, before.slice(1).map((entry) => (entry.runId !== 'flagged-run' ? entry
+    : { ...entry, flagged: false, path: 'runs/2026/01/flagged-run.json' })));
+  await service.restart();
+  assert.equal((await service.json('/api/bench/leaderboard')).body.runs, 3);
 });
 
 test('a submitter withdraws with the code whose hash came with the run', async (t) => {
