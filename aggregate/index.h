@@ -2,8 +2,8 @@
  *
  * Pure: bytes in, bytes out. The owner loads what a tip holds, appends entries (JSON that is
  * already serialised, taken verbatim), writes the files that changed, then settles; what was not
- * written is taken back with index_undo. A decision edits an entry in place. An append touches the last segment only and never parses
- * it again, so that its cost does not grow with the archive. One thread at a time. */
+ * written is taken back with index_undo. A decision edits an entry in place. An append touches the
+ * last segment only and never parses it again, so that its cost does not grow with the archive. One thread at a time. */
 #ifndef BENCHLEDGER_AGGREGATE_INDEX_H
 #define BENCHLEDGER_AGGREGATE_INDEX_H
 

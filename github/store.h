@@ -228,8 +228,8 @@ struct change_result {
 };
 typedef void (*change_done)(void *context, const struct change_result *result);
 
-/* Queues the change of a claimed run, or the decision about a reserved one, and returns at once; DONE is called once with its end: from the
- * writer thread after the commit is durable and the listener has settled, or before this returns
+/* Queues the change of a claimed run, or the decision about a reserved one, and returns at once; DONE
+ * is called once with its end: from the writer thread after the commit is durable and the listener has settled, or before this returns
  * when the queue is full. Before that, with a remote, it may be called once with CHANGE_QUEUED and
  * MORE. */
 void store_commit(struct store *store, const struct change *change, change_done done,
@@ -240,9 +240,10 @@ enum decided {
     DECIDED_UNKNOWN,   /* no such run */
     DECIDED_QUEUED,    /* the run is not in the dataset yet */
     DECIDED_FORBIDDEN, /* OWN: WITHDRAW_SHA256 is not the run's, or it has none */
-    DECIDED_STALE, /* its revision is another, or another decision about it is on its way (OWN: DECIDED_STATE) */
-    DECIDED_STATE,  /* that cannot be done to a run in its state */
-    DECIDED_CLOSED, /* nothing is decided now, as CLAIM_CLOSED */
+    DECIDED_STALE,     /* its revision is another, or another decision about it is on its way (OWN:
+                       DECIDED_STATE) */
+    DECIDED_STATE,     /* that cannot be done to a run in its state */
+    DECIDED_CLOSED,    /* nothing is decided now: the remote was never seen, or is only read */
 };
 /* Reserves the run for CHANGE, a decision, which then ends with store_commit or store_release as a
  * claim does. Decisions about one run are taken one at a time. STATE describes the run; free it, but
@@ -254,7 +255,8 @@ enum { JOIN_MAX = 64 };
 
 /* Joins the submission of a run that is in flight, that is, claimed and not ended: DONE is called
  * from the same thread and with the same results as the done of store_commit, after it; with
- * CHANGE_QUEUED also before this returns. When the claim is released instead, it is called by store_release's thread with CHANGE_FAILED.
+ * CHANGE_QUEUED also before this returns. When the claim is released instead, it is called by
+ * store_release's thread with CHANGE_FAILED.
  *
  * False, DONE is never called: the run is not in flight any more (store_find says what became of
  * it), or JOIN_MAX others have joined (store_find still says RUN_QUEUED). May be called between

@@ -25,14 +25,15 @@ struct ledger_event {
     const char *flags; /* JSON array of codes, without white space */
     const char *nonce_sha256, *by;
     const char *withdraw_sha256; /* of the code that takes the run back; hex */
-    /* Of `decide`, `withdraw`: what is done to the run whose last event was REVISION (0: there was none), and why. */
+    /* Of what is decided: what is done to the run whose last event was REVISION (0: there was none), and
+     * why. */
     const char *action, *reason;
     const uint64_t *revision; /* NULL: left out */
 };
 
 /* A line that was read. Values are strings (rules a number, flags an array), NULL when absent or of
- * another type (REVISION is a number): later versions add events and keys, and what is not known is passed over. When
- * KNOWN, the event is one of ours: RUN_ID is then there, and it and PATH, if there, are such as a
+ * another type (REVISION is a number): later versions add events and keys, and what is not known is
+ * passed over. When KNOWN, the event is one of ours: RUN_ID is then there, and it and PATH, if there, are such as a
  * run has. */
 struct ledger_line {
     uint64_t seq;

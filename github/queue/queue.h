@@ -1,4 +1,4 @@
-/* The runs that are durable here and not at the remote yet, in the order of the branch: who waits
+/* The runs, and decisions about runs, that are durable here and not at the remote yet, in the order of the branch: who waits
  * for each, and what is thought of it. What they are is in the repository (backlog.h). One thread. */
 #ifndef BENCHLEDGER_GITHUB_QUEUE_QUEUE_H
 #define BENCHLEDGER_GITHUB_QUEUE_QUEUE_H
