@@ -21,7 +21,8 @@ const REFUSALS = {
   'wrong-state': { text: `That cannot be done to the run in the state it is in now. ${NOTHING}`, look: true },
   'rate-limited': { text: `Too many wrong tokens came from your address. ${NOTHING}` },
   busy: { text: `The service has too much to do. ${NOTHING} Try again in a moment.` },
-  'store-unbound': { text: `The service may not write to its dataset. ${NOTHING}` },
+  'bench-store-unbound': { text: `The service may not write to its dataset. ${NOTHING}` },
+  'store-declined': { text: `The host of the dataset does not take this decision. ${NOTHING} The service's log has the host's words.` },
   'store-unavailable': { text: 'The decision could not be stored now. Look whether it was, then try again.', look: true },
 };
 
