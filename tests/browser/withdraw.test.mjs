@@ -138,3 +138,18 @@ test('a code of another form is refused before anything is sent, and without Web
   assert.deepEqual([result.outcome, result.withdrawCode], ['published', null]);
   assert.ok(!(await codesOf(page)).includes('insecure-1'));
 });
+
+test('every answer to a withdrawal is told in words', async (t) => {
+  const page = await openCheck(t);
+  let answer;
+  await page.route('**/api/bench/withdraw', (route) => route.fulfill(answer));
+  for (const [status, json, words] of [[202, { ok: true, queued: true }, 'leaves the board when the dataset has it'],
+    [409, { code: 'stale-review' }, 'Something else is being decided'], [422, { code: 'store-declined' }, 'the run stays on the board'],
+    [503, { code: 'store-unavailable' }, 'Look whether it was'], [429, { code: 'rate-limited' }, 'Too many wrong codes']]) {
+    answer = { status, json };
+    await page.fill('#withdraw-run', 'some-run');
+    await page.fill('#withdraw-code', 'x'.repeat(43));
+    await page.click('#withdraw form button');
+    await said(page, words);
+  }
+});
