@@ -68,7 +68,8 @@ struct config_key {
     enum config_type type;
     bool limit;    /* a limit of spec 04 */
     bool zero_off; /* 0 lifts it */
-    bool guarded;  /* a URL: not shown when it holds user or password */
+    bool
+        guarded; /* a URL: of one with user, password, path or query only scheme and host are shown */
 };
 /* The table, read only; *COUNT rows. */
 const struct config_key *config_keys(size_t *count);

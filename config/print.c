@@ -100,6 +100,44 @@ static void print_value(const struct config *config, const struct config_key *ke
     }
 }
 
+/* Where the authority of URL begins; NULL when it has none. */
+static const char *authority_of(const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    return scheme ? scheme + 3 : NULL;
+}
+
+/* Whether URL has more than scheme, host and port: a password, or the path that a chat service tells its friends by. */
+static bool holds_more(const char *url)
+{
+    const char *authority = authority_of(url);
+    if (!*url)
+        return false;
+    if (!authority)
+        return true;
+    const char *end = authority + strcspn(authority, "/?#\\");
+    return memchr(authority, '@', (size_t)(end - authority)) || (*end && strcmp(end, "/") != 0);
+}
+
+/* A comment, as a secret is: scheme and host, as the log shows them. */
+static void print_guarded(const struct config_key *key, const char *url, FILE *out)
+{
+    const char *authority = authority_of(url);
+    if (!authority) {
+        fprintf(out, "; %s: set, not shown\n", key->name);
+        return;
+    }
+    size_t size = strcspn(authority, "/?#\\");
+    const char *host = authority;
+    for (const char *at = authority; at < authority + size; at++)
+        if (*at == '@')
+            host = at + 1;
+    size -= (size_t)(host - authority);
+    size_t name = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+    fprintf(out, "; %s: %.*s%.*s, the rest is not shown\n", key->name, (int)(authority - url), url,
+            (int)(name < size ? name : size), host);
+}
+
 void config_print_values(const struct config *config, FILE *out)
 {
     size_t count;
@@ -112,8 +150,8 @@ void config_print_values(const struct config *config, FILE *out)
                     *config_value_get(config, key) ? "***" : "not set");
             continue;
         }
-        if (key->guarded && strchr(config_value_get(config, key), '@')) {
-            fprintf(out, "; %s: set, not shown\n", key->name);
+        if (key->guarded && holds_more(config_value_get(config, key))) {
+            print_guarded(key, config_value_get(config, key), out);
             continue;
         }
         fprintf(out, "%s =", key->name);

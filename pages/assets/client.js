@@ -322,42 +322,48 @@ export async function validateRemotely(file, { service = HOME, signal, reseal = 
 }
 
 // A run is taken back with a code that only its submitter has: the service is told its hash, with the run.
-
 const CODES = 'benchledger-withdraw-codes', CODES_MOST = 500;
+const isCode = (code) => typeof code === 'string' && /^[\w-]{43}$/.test(code);
 
 /** The codes that this page's origin keeps, newest last: [{service, runId, code}]. */
 export function withdrawCodes() {
   try {
     const kept = JSON.parse(globalThis.localStorage?.getItem(CODES) ?? '[]');
-    return Array.isArray(kept) ? kept.filter((row) => typeof row?.runId === 'string' && typeof row.code === 'string') : [];
+    return Array.isArray(kept) ? kept.filter((row) => typeof row?.runId === 'string' && isCode(row.code)) : [];
   } catch {
     return []; // no storage here, or somebody else's
   }
 }
 
-const keptCode = (service, runId) =>
-  withdrawCodes().find((row) => row.service === service && row.runId === runId)?.code ?? null;
+const isOf = (service, runId) => (row) => row.service === service && row.runId === runId;
+const keptCode = (service, runId) => withdrawCodes().find(isOf(service, runId))?.code ?? null;
 
-/** Whether it could be kept. */
-function keepCode(service, runId, code) {
-  const others = withdrawCodes().filter((row) => row.service !== service || row.runId !== runId);
+function saveCodes(rows) {
   try {
-    localStorage.setItem(CODES, JSON.stringify([...others, { service, runId, code }].slice(-CODES_MOST)));
-    return true;
-  } catch {
-    return false;
-  }
+    localStorage.setItem(CODES, JSON.stringify(rows.slice(-CODES_MOST)));
+  } catch {} // no storage here: the result of `submit` has the code
+}
+
+/** Keeps a code, and gives the rows that it took the place of. */
+function keepCode(service, runId, code) {
+  const all = withdrawCodes(), left = all.filter((row) => !isOf(service, runId)(row)).slice(1 - CODES_MOST);
+  saveCodes([...left, { service, runId, code }]);
+  return all.filter((row) => !left.includes(row));
+}
+
+/** Takes a code out that came to nothing, and puts back the rows that it had taken the place of. */
+function forgetCode(service, runId, code, replaced) {
+  saveCodes([...replaced, ...withdrawCodes().filter((row) => row.code !== code || !isOf(service, runId)(row))]);
 }
 
 /**
- * The code that RUNID is to be taken back with: the one that is kept from an earlier try, or a new one. Null where a page
- * is not secure: there is no WebCrypto to hash it with.
+ * The code that RUNID is to be taken back with: the GIVEN one (null: none), the one that is kept from an earlier try, or
+ * a new one. Null where a page is not secure: there is no WebCrypto to hash it with.
  */
-function codeFor(service, runId) {
-  const kept = keptCode(service, runId);
-  if (kept || !globalThis.crypto?.subtle) return kept;
+function codeFor(service, runId, given) {
+  if (given === null || !globalThis.crypto?.subtle) return null;
   const bytes = crypto.getRandomValues(new Uint8Array(32));
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return given ?? keptCode(service, runId) ?? btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /**
@@ -391,16 +397,25 @@ const isTaken = (body) => body?.ok === true && typeof body.path === 'string'
   && (body.queued === true || /^[0-9a-f]{40,64}$/.test(body.commit));
 const WAITS = ['rate-limited', 'busy', 'store-unavailable', 'unreachable', 'bad-answer', 'internal-error'];
 const UNSURE = ['unreachable', 'bad-answer', 'internal-error']; // the run may have been stored all the same
+/** Whatever was sent before: the run is not stored, and will not be. */
+const REFUSED = ['invalid-json', 'invalid-shape', 'digest-mismatch', 'store-declined', 'nonce-used', 'duplicate-run', 'conflict'];
 
-/** One run on its way. What it knows survives a failed try: its nonce, and whether a try may have arrived. */
+/** One run on its way. What it knows survives a failed try: its nonce, and whether a try may have arrived (`unsure`) or be stored. */
 class Submission {
   constructor(run, options) {
     const { service, withdrawCode } = options;
-    this.code = withdrawCode === undefined ? codeFor(service, run.runId) : withdrawCode;
+    this.code = codeFor(service, run.runId, withdrawCode);
     this.codeIsOld = this.code !== null && this.code === keptCode(service, run.runId);
-    if (this.code) keepCode(service, run.runId, this.code); // before it is sent: the answer may be lost
-    Object.assign(this, { run, options, nonce: null, unsure: false, queued: false, recovered: false, sent: 0, failures: 0,
-      renewals: 0, waitedMs: 0 });
+    if (this.code) this.replaced = keepCode(service, run.runId, this.code); // before it is sent: the answer may be lost
+    Object.assign(this, { run, options, nonce: null, unsure: false, mayBeStored: false, queued: false, recovered: false, sent: 0,
+      failures: 0, renewals: 0, waitedMs: 0 });
+  }
+
+  /** The run was not stored with this code. One of an earlier submission may have been all the same. */
+  forget() {
+    if (!this.code || this.codeIsOld) return;
+    forgetCode(this.options.service, this.run.runId, this.code, this.replaced);
+    this.code = null;
   }
 
   /** A listener that throws does not change what becomes of the run. */
@@ -423,6 +438,7 @@ class Submission {
       }
     } catch (error) {
       error.run = this.run;
+      if (!this.mayBeStored || REFUSED.includes(error.code)) this.forget();
       if (this.queued) error.details = { ...error.details, queued: true }; // the service had it, as far as is known
       throw error;
     }
@@ -448,7 +464,8 @@ class Submission {
     this.sent += 1;
     this.tell('sending', { attempt: this.sent, bytes: body.size ?? body.length });
     const { signal, timeoutMs, service } = this.options;
-    this.unsure = true; // until there is an answer
+    const { mayBeStored } = this;
+    this.unsure = this.mayBeStored = true; // until there is an answer
     const response = await reach(new URL('api/bench/submit', service), { method: 'POST', body, headers, signal, timeoutMs,
       redirect: 'error' }); // it would become a GET of something else
     try {
@@ -457,6 +474,7 @@ class Submission {
       return { ...answer, outcome: answer.queued ? 'queued' : answer.flagged ? 'quarantined' : 'published' };
     } catch (error) {
       this.unsure = UNSURE.includes(error.code);
+      this.mayBeStored = mayBeStored || this.unsure || error.code === 'store-unavailable'; // it may still land
       if (error.code === 'duplicate-run' && error.details.same) return this.again(error.details);
       throw error;
     }
@@ -475,7 +493,7 @@ class Submission {
 
   /** The service has this very run: its status tells the rest. */
   async again({ path, receipt }) {
-    if (this.sent === 1 && !this.codeIsOld) this.code = null; // it was accepted before, with another one or none
+    if (!this.mayBeStored) this.forget(); // it was accepted before, with another one or none
     const known = await this.status().catch(() => null) ?? { path, status: path?.startsWith('quarantine/') ? 'quarantined' : 'published' };
     return { ...this.describe(known), outcome: this.outcomeOf(known), duplicate: true, receipt };
   }
@@ -551,6 +569,8 @@ class Submission {
  */
 export async function submit(run, options = {}) {
   const settings = { ...DEFAULTS, ...options };
+  const code = settings.withdrawCode ?? null;
+  if (code !== null && !isCode(code)) throw new BenchError('bad-request', 'A withdrawCode is 43 characters of A-Z, a-z, 0-9, - and _.');
   const sealed = await seal(run, settings);
   assertSize(bytesOf(sealed));
   return new Submission(sealed, settings).go();

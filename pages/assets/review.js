@@ -21,7 +21,8 @@ const REFUSALS = {
   'wrong-state': { text: `That cannot be done to the run in the state it is in now. ${NOTHING}`, look: true },
   'rate-limited': { text: `Too many wrong tokens came from your address. ${NOTHING}` },
   busy: { text: `The service has too much to do. ${NOTHING} Try again in a moment.` },
-  'store-unbound': { text: `The service may not write to its dataset. ${NOTHING}` },
+  'bench-store-unbound': { text: `The service may not write to its dataset. ${NOTHING}` },
+  'store-declined': { text: `The host of the dataset does not take this decision. ${NOTHING} The service's log has the host's words.` },
   'store-unavailable': { text: 'The decision could not be stored now. Look whether it was, then try again.', look: true },
 };
 
@@ -89,16 +90,21 @@ async function follow(runId, revision) {
   return null;
 }
 
-async function followToEnd({ runId, action, expectedRevision }) {
+/** Whether the decision made on the revision that the page showed is ours: another maintainer may have decided the same. */
+const isOurs = (event, { action, by, reason }) => event?.action === action && event.by === by && event.reason === reason;
+
+async function followToEnd({ runId, action, expectedRevision }, taken) {
   say('Taken, and durable at this service. Waiting until the dataset has it …');
   const run = await follow(runId, expectedRevision);
   if (!run) {
     say('Taken, and on its way: the dataset does not have it yet. It is not lost; look again later.', '', lookButton());
     return;
   }
-  const last = run.history?.at(-1)?.action;
-  if (!last || last === action) await showNow(DONE[action], 'good');
-  else await showNow('Another decision was in the dataset first, and yours came to nothing: see the history.', 'bad');
+  const at = run.history?.findIndex((event) => event.event === 'decide' && event.revision === expectedRevision) ?? -1;
+  if (!isOurs(run.history?.[at], { ...taken, action }))
+    await showNow('Another decision was in the dataset first, and yours came to nothing: see the history.', 'bad');
+  else if (at + 1 < run.history.length) await showNow('Yours is in the dataset, and something else was decided after it: see the history.', 'good');
+  else await showNow(DONE[action], 'good');
 }
 
 function refuse(status, { code, message, retryAfterSec }) {
@@ -123,7 +129,7 @@ async function send(decision) {
     say('No answer came. The decision may have arrived all the same: look before you send it again.', 'bad', lookButton());
     return;
   }
-  if (response.status === 202) await followToEnd(decision);
+  if (response.status === 202) await followToEnd(decision, answer);
   else if (response.ok) await showNow(DONE[decision.action], 'good');
   else refuse(response.status, answer);
 }

@@ -9,13 +9,17 @@ const WORDS = {
   forbidden: 'That is not the code of this run, or it was submitted without one.',
   'unknown-run': 'No run with this id is known here.',
   'wrong-state': 'This run is not on the board: it was taken back before, or is not in the dataset yet.',
+  'stale-review': 'Something else is being decided about this run, or was just now. Try again in a moment.',
+  'store-declined': 'The host of the dataset does not take it: the run stays on the board. Tell whoever runs the service.',
+  'store-unavailable': 'It could not be stored now. Look whether it was, then try again.',
+  'rate-limited': 'Too many wrong codes came from your address. Try again later.',
 };
 
 async function takeBack(runId, own) {
   status.textContent = 'Asking the service …';
   try {
     const answer = await withdraw(runId, { code: own });
-    status.textContent = answer.queued ? 'It is on its way: the run leaves the board when the dataset can be reached.'
+    status.textContent = answer.queued ? 'Taken, and on its way: the run leaves the board when the dataset has it.'
       : 'The run is off the board.';
   } catch (error) {
     status.textContent = WORDS[error.code] ?? `It did not work (${error.code ?? 'failed'}): ${error.message}`;

@@ -15,14 +15,14 @@
 #include "validator/arena.h"
 #include "validator/js.h"
 
-/* Told at once at most: what is more follows with the next looks. */
-enum { PAGE = 50, PAGES = 20, CURSOR_MOST = 32 };
+/* What may wait in the webhook: less than it holds, so that a page of large bodies does not push others out. */
+enum { PAGE = 50, QUEUED_MOST = 500, BYTES_MOST = 2 << 20, CURSOR_MOST = 32, KEY_ROOM = 24 };
 
 struct watch {
     struct service *service;
     uint64_t version; /* of the board, when last looked at */
     bool begun;       /* it is known from where on runs are new */
-    bool behind;      /* there was more than one look tells */
+    bool behind;      /* there may be more than there was room for */
     uint64_t told;    /* seq of the last run that the webhook has been given */
     uint64_t kept;    /* what the file says */
 };
@@ -42,7 +42,8 @@ static bool read_cursor(const struct watch *watch, uint64_t *seq)
     return true;
 }
 
-/* Not synced: after a crash of the machine some are told again, which a receiver must be able to take. */
+/* Not synced: after a crash of the machine some are told again, which a receiver must be able to take. They
+ * have the same delivery id, unless something was decided about the run meanwhile. */
 static void keep_cursor(struct watch *watch, uint64_t seq)
 {
     ARENA_SCOPE struct arena arena = {0};
@@ -127,14 +128,24 @@ static void post(const struct service *service, const struct run_state *state)
     js_write_key(&writer, "revision");
     js_write_number(&writer, (double)state->revision);
     js_write_end(&writer, '}');
-    webhook_post(service->webhook, body.data, body.size);
+    char key[RUN_ID_MAX + KEY_ROOM];
+    snprintf(key, sizeof key, "%s %" PRIu64, state->run_id, state->revision);
+    webhook_post(service->webhook,
+                 &(struct webhook_message){
+                     .json = body.data, .size = body.size, .key = key, .mark = state->accepted});
+}
+
+static bool has_room(const struct watch *watch)
+{
+    struct webhook_figures figures = webhook_figures(watch->service->webhook);
+    return figures.queued < QUEUED_MOST && figures.bytes < BYTES_MOST;
 }
 
 static void tell_new(struct watch *watch)
 {
     struct run_state states[PAGE] = {0};
     size_t all, count = PAGE;
-    for (int page = 0; page < PAGES && count == PAGE; page++) {
+    while (count == PAGE && has_room(watch)) {
         const struct store_quarantine untold = {
             .most = PAGE, .after = watch->told, .oldest_first = true};
         count = store_quarantined(watch->service->store, &untold, states, &all);
@@ -159,6 +170,7 @@ void watch_look(struct watch *watch)
         watch->version = version;
         tell_new(watch);
     }
-    if (watch->told != watch->kept && webhook_figures(watch->service->webhook).queued == 0)
-        keep_cursor(watch, watch->told);
+    uint64_t settled = webhook_figures(watch->service->webhook).mark;
+    if (settled > watch->kept)
+        keep_cursor(watch, settled);
 }

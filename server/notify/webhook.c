@@ -19,6 +19,7 @@
 
 enum {
     STATUS_GONE = 410,
+    REFUSALS_MOST = 10, /* some minutes, by the pauses that are usual */
     BODIES_MOST = 1000,
     BYTES_MOST = 4 << 20,
     STOP_MS = 400, /* of the second that stopping may take */
@@ -31,6 +32,8 @@ static const char no_room[] = "webhook: no room, the oldest were dropped";
 struct body {
     struct body *next;
     int64_t posted_ms;
+    uint64_t before; /* the mark of what was posted before it */
+    unsigned refusals;
     char id[TRANSFER_ID + 1];
     size_t size;
     char bytes[];
@@ -44,8 +47,8 @@ struct webhook {
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t wake;
     struct body *first, *last;
-    size_t bytes; /* of them together */
-    bool sending; /* the first */
+    uint64_t posted; /* the last mark */
+    bool sending;    /* the first */
     bool stopping;
     int64_t stop_ms;     /* when sending ends, too */
     unsigned failures;   /* of the receiver in a row */
@@ -65,6 +68,7 @@ struct webhook_options webhook_defaults(const char *url, const char *secret)
                                     .connect_ms = 5000,
                                     .total_ms = 15000,
                                     .report_ms = 60000,
+                                    .most_refusals = REFUSALS_MOST,
                                     .most_bodies = BODIES_MOST,
                                     .most_bytes = BYTES_MOST};
 }
@@ -90,7 +94,7 @@ static void remove_body(struct webhook *webhook, struct body *before, struct bod
         webhook->first = body->next;
     if (webhook->last == body)
         webhook->last = before;
-    webhook->bytes -= body->size;
+    webhook->figures.bytes -= body->size;
     webhook->figures.queued--;
     free(body);
 }
@@ -106,7 +110,7 @@ static bool make_room(struct webhook *webhook, size_t size)
 {
     const struct webhook_options *options = &webhook->options;
     while (webhook->figures.queued >= options->most_bodies ||
-           webhook->bytes + size > options->most_bytes) {
+           webhook->figures.bytes + size > options->most_bytes) {
         struct body *before = webhook->sending ? webhook->first : NULL;
         struct body *oldest = before ? before->next : webhook->first;
         if (!oldest)
@@ -117,33 +121,44 @@ static bool make_room(struct webhook *webhook, size_t size)
     return true;
 }
 
-void webhook_post(struct webhook *webhook, const char *json, size_t size)
+static void append(struct webhook *webhook, struct body *body)
 {
-    unsigned char random[TRANSFER_ID / 2];
+    body->before = webhook->posted;
+    if (webhook->last)
+        webhook->last->next = body;
+    else
+        webhook->first = body;
+    webhook->last = body;
+    webhook->figures.bytes += body->size;
+    webhook->figures.queued++;
+}
+
+static struct body *make_body(const struct webhook_message *message)
+{
+    char hash[SHA256_HEX + 1];
+    struct body *body = memory_grow(NULL, sizeof *body + message->size);
+    *body = (struct body){.posted_ms = clock_monotonic_ms(), .size = message->size};
+    memcpy(body->bytes, message->json, message->size);
+    sha256_hex(message->key, strlen(message->key), hash);
+    memcpy(body->id, hash, TRANSFER_ID); /* the rest of it is NUL */
+    return body;
+}
+
+void webhook_post(struct webhook *webhook, const struct webhook_message *message)
+{
     if (!webhook)
         return;
-    bool fits = size <= webhook->options.most_bytes;
-    struct body *body = fits ? memory_grow(NULL, sizeof *body + size) : NULL;
-    if (body) {
-        *body = (struct body){.posted_ms = clock_monotonic_ms(), .size = size};
-        memcpy(body->bytes, json, size);
-        if (RAND_bytes(random, sizeof random) != 1)
-            abort();
-        hex_print(random, sizeof random, body->id);
-    }
+    bool fits = message->size <= webhook->options.most_bytes;
+    struct body *body = fits ? make_body(message) : NULL;
     pthread_mutex_lock(&webhook->mutex);
-    if (body && make_room(webhook, size)) {
-        if (webhook->last)
-            webhook->last->next = body;
-        else
-            webhook->first = body;
-        webhook->last = body;
-        webhook->bytes += size;
-        webhook->figures.queued++;
+    if (body && make_room(webhook, message->size)) {
+        append(webhook, body);
     } else {
         count_overflow(webhook);
         free(body);
     }
+    if (message->mark)
+        webhook->posted = message->mark;
     pthread_cond_signal(&webhook->wake);
     pthread_mutex_unlock(&webhook->mutex);
 }
@@ -154,6 +169,7 @@ struct webhook_figures webhook_figures(struct webhook *webhook)
         return (struct webhook_figures){0};
     pthread_mutex_lock(&webhook->mutex);
     struct webhook_figures figures = webhook->figures;
+    figures.mark = webhook->first ? webhook->first->before : webhook->posted;
     pthread_mutex_unlock(&webhook->mutex);
     return figures;
 }
@@ -201,24 +217,41 @@ static void report_overflow(struct webhook *webhook, int64_t now_ms)
     webhook->reported_ms = now_ms;
 }
 
+/* A 4xx that speaks of the body, not of the moment: 408 Request Timeout, 425 Too Early and 429 Too Many Requests may
+ * end otherwise at another time. */
+static bool is_refusal(long status)
+{
+    return status >= 400 && status < 500 && status != 408 && status != 425 && status != 429;
+}
+
+/* Why BODY is not tried again after an attempt that failed; NULL: it is. */
+static const char *why_dropped(const struct webhook *webhook, const struct body *body, long status,
+                               int64_t now_ms)
+{
+    if (status == STATUS_GONE)
+        return "webhook: the receiver is gone, a body was dropped";
+    if (body->refusals >= webhook->options.most_refusals)
+        return "webhook: refused again and again, a body was dropped";
+    if (now_ms - body->posted_ms >= webhook->options.give_up_ms)
+        return "webhook: given up, a body was dropped";
+    return NULL;
+}
+
 static void settle(struct webhook *webhook, const struct transfer_result *result)
 {
     struct body *body = webhook->first;
     int64_t now_ms = clock_monotonic_ms();
+    const char *dropped = NULL;
     bool delivered = result->status >= 200 && result->status < 300;
-    bool gone = result->status == STATUS_GONE;
-    bool old = now_ms - body->posted_ms >= webhook->options.give_up_ms;
     if (delivered) {
         webhook->figures.delivered++;
     } else {
         webhook->figures.failed++;
-        log_attempt(webhook,
-                    gone  ? "webhook: the receiver is gone, a body was dropped"
-                    : old ? "webhook: given up, a body was dropped"
-                          : "webhook: an attempt failed",
-                    body, result);
+        body->refusals += is_refusal(result->status);
+        dropped = why_dropped(webhook, body, result->status, now_ms);
+        log_attempt(webhook, dropped ? dropped : "webhook: an attempt failed", body, result);
     }
-    if (delivered || gone || old) {
+    if (delivered || dropped) {
         webhook->figures.dropped += !delivered;
         webhook->failures = 0;
         webhook->due_ms = 0;
@@ -356,7 +389,7 @@ void webhook_stop(struct webhook *webhook)
     if (webhook->unreported)
         log_count(webhook, no_room, webhook->unreported);
     if (webhook->figures.queued)
-        log_count(webhook, "webhook: stopped, what was not delivered is lost",
+        log_count(webhook, "webhook: stopped, not everything was delivered",
                   webhook->figures.queued);
     free_webhook(webhook);
 }

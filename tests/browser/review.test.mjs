@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { decide, flaggedRun, makeMaintainers, stateOf } from '../support/review.mjs';
-import { until } from '../support/remote_service.mjs';
+import { startRemote } from '../support/remote.mjs';
+import { postAll, sealedRuns, startRemoteService, until } from '../support/remote_service.mjs';
 import { makeRun } from '../support/run.mjs';
 import { command, startService } from '../support/service.mjs';
 import { accessibility, openPage, overflow, screenshot, settled, startBrowser } from './support/browser.mjs';
@@ -121,7 +122,7 @@ test('review: what was kept is marked in the list, and filters find it', async (
     assert.deepEqual([await list.inputValue('#f-decision'), await list.inputValue('#f-flag')], [decision, flag]);
     assert.match(await list.textContent('#count'), new RegExp(`^${expected.length} runs? in quarantine that you asked for`));
   }
-  for (const query of ['decision=perhaps', 'before=x', 'before=-1', 'before=99999999999999999999', `flag=${'x'.repeat(200)}`]) {
+  for (const query of ['decision=perhaps', 'before=x', 'before=-1', 'before=0', 'before=99999999999999999999', `flag=${'x'.repeat(65)}`]) {
     const response = await list.goto(new URL(`/review?${query}`, list.url()).href);
     assert.equal(response.status(), 400, query);
   }
@@ -223,11 +224,12 @@ test('review: what was decided in another tab is not decided over', async (t) =>
 });
 
 test('review: a queued decision is followed until the dataset has it, or another one', async (t) => {
-  const { service, tokens, open } = await start(t, [1, 2].map((seed) => flaggedRun({ id: `flagged-run-${seed}`, seed })));
+  const { service, tokens, open } = await start(t, [1, 2, 3, 4].map((seed) => flaggedRun({ id: `flagged-run-${seed}`, seed })));
   const page = await open('/review/flagged-run-1');
   let proceed;
   const asked = new Promise((resolve) => { proceed = resolve; });
-  await page.route('**/api/bench/review', (route) => route.fulfill({ status: 202, json: { ok: true, queued: true } }));
+  await page.route('**/api/bench/review', (route) => route.fulfill({ status: 202,
+    json: { ok: true, queued: true, by: 'ada', reason: 'looked at it' } }));
   await page.route('**/api/bench/runs/*', (route) => {
     proceed();
     return route.continue();
@@ -237,11 +239,35 @@ test('review: a queued decision is followed until the dataset has it, or another
   await asked;
   await decide(service, tokens.ada, { runId: 'flagged-run-1', action: 'release', expectedRevision: 1 });
   await said(page, /^Released/);
-  await page.goto(new URL('/review/flagged-run-2', page.url()).href);
-  await send(page, { token: tokens.ada, action: 'release' });
-  await decide(service, tokens.grace, { runId: 'flagged-run-2', action: 'keep', expectedRevision: 2 });
-  await said(page, /Another decision was in the dataset first, and yours came to nothing/);
-  assert.match((await historyOf(page)).at(-1), /kept in quarantine by grace/);
+  const others = [[2, 'keep', tokens.grace], [3, 'release', tokens.grace], [4, 'release', tokens.ada, 'for another reason']];
+  for (const [n, action, token, reason] of others) {
+    await page.goto(new URL(`/review/flagged-run-${n}`, page.url()).href);
+    await send(page, { token: tokens.ada, action: 'release' });
+    await decide(service, token, { runId: `flagged-run-${n}`, action, reason, expectedRevision: n });
+    await said(page, /Another decision was in the dataset first, and yours came to nothing/);
+  }
+  assert.match((await historyOf(page)).at(-1), /Released onto the board by ada.*for another reason/);
+  settled(page);
+});
+
+test('review: a decision about a dataset on a remote that is away is followed to its end', { timeout: 120_000 }, async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-review-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { file, tokens } = await makeMaintainers(folder, PEOPLE);
+  const remote = await startRemote(t);
+  const service = await startRemoteService(t, remote, { config: { maintainers_file: file, submit_wait_ms: 300, remote_timeout_ms: 5000 } });
+  await service.ready();
+  const runs = await sealedRuns(service, 'flagged', 1, (id, seed) => flaggedRun({ id, seed, cells: ['llm'], chunks: 8 }));
+  await postAll(service, runs, { clients: 1 });
+  await service.settled(runs, 'quarantined');
+  await remote.down();
+  const page = await openPage(t, browser);
+  await page.goto(`${service.base}/review/${runs[0].runId}`);
+  await send(page, { token: tokens.ada, action: 'release', reason: ' looked\n at\u202e it ' });
+  await said(page, /durable at this service\. Waiting until the dataset has it/);
+  await remote.up();
+  await said(page, /^Released: the run is on the board now/);
+  assert.match((await historyOf(page)).at(-1), /Released onto the board by ada.*looked at it/);
   settled(page);
 });
 
@@ -251,7 +277,8 @@ test('review: every other answer is told in words that say whether something was
   let answer;
   await page.route('**/api/bench/review', (route) => answer(route));
   for (const [status, json, words] of [[503, { code: 'store-unavailable', retryAfterSec: 30 }, /could not be stored now\. Look whether it was.*30 seconds/],
-    [503, { code: 'store-unbound' }, /may not write to its dataset/], [404, { code: 'unknown-run' }, /does not know this run any more/],
+    [503, { code: 'bench-store-unbound' }, /may not write to its dataset/],
+    [422, { code: 'store-declined' }, /host of the dataset does not take this decision\. Nothing was decided/], [404, { code: 'unknown-run' }, /does not know this run any more/],
     [409, { code: 'wrong-state' }, /in the state it is in now/], [400, { code: 'invalid-review' }, /a reason of 1 to 500 characters/],
     [500, { code: 'internal', message: 'Broken.' }, /Broken\. \(internal\)/], [418, {}, /answered 418/]]) {
     answer = (route) => route.fulfill({ status, json: { ok: false, ...json } });
@@ -265,7 +292,7 @@ test('review: every other answer is told in words that say whether something was
     await page.click('#review-said button');
     await said(page, /^This is the run as it is now/);
   }
-  settledAfter(page, 400, 404, 409, 418, 500, 503, 'net::ERR_FAILED');
+  settledAfter(page, 400, 404, 409, 418, 422, 500, 503, 'net::ERR_FAILED');
 });
 
 test('review: a reason with markup, direction marks and line ends is text wherever it is shown', async (t) => {

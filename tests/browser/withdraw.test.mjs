@@ -95,3 +95,61 @@ test('one may bring an own code or none, and a run that others brought gives non
   assert.equal(again.withdrawCode, null, 'it would take back nothing');
   assert.equal((await inPage(page, '(client, id) => client.withdraw(id)', 'own-code-1')).ok, true);
 });
+
+const codesOf = (page) => inPage(page, '(client) => client.withdrawCodes().map(({ runId }) => runId)');
+const refusal = (page, run, options = '{}') =>
+  inPage(page, `(client, run) => client.submit(run, ${options}).catch(({ code, message }) => code + ': ' + message)`, run);
+
+test('a refused run leaves no code, and pushes out none that is of use', async (t) => {
+  const page = await openCheck(t);
+  await page.evaluate((service) => localStorage.setItem('benchledger-withdraw-codes', JSON.stringify(Array.from({ length: 500 },
+    (_, i) => ({ service, runId: `older-run-${i}`, code: 'k'.repeat(43) })))), `${service.base}/`);
+  const wrong = { ...makeRun({ id: 'wrong-shape-1', seed: 5 }), suite: 'none' };
+  for (let i = 0; i < 2; i++) assert.match(await refusal(page, wrong), /^invalid-shape/);
+  assert.deepEqual([(await codesOf(page)).length, (await codesOf(page))[0]], [500, 'older-run-0']);
+  const other = { ...makeRun({ id: 'older-run-7', seed: 6 }), suite: 'none' };
+  assert.match(await refusal(page, other, "{ withdrawCode: 'n'.repeat(43) }"), /^invalid-shape/);
+  assert.equal(await inPage(page, "(client) => client.withdrawCodes().find(({ runId }) => runId === 'older-run-7').code"), 'k'.repeat(43));
+  page.complaints = page.complaints.filter((text) => !/status of 400/.test(text));
+  await settled(page);
+});
+
+test('a run that somebody else brought gives no code, however often it is submitted', async (t) => {
+  const page = await openCheck(t);
+  const run = makeRun({ id: 'of-others-1', seed: 7 });
+  assert.equal((await service.submit(run)).status, 200);
+  for (let i = 0; i < 2; i++) {
+    const again = await inPage(page, '(client, run) => client.submit(run)', run);
+    assert.deepEqual([again.duplicate, again.withdrawCode], [true, null]);
+  }
+  assert.ok(!(await codesOf(page)).includes('of-others-1'));
+  const own = makeRun({ id: 'of-mine-1', seed: 8 });
+  const first = await inPage(page, '(client, run) => client.submit(run)', own);
+  assert.equal((await inPage(page, '(client, run) => client.submit(run)', own)).withdrawCode, first.withdrawCode, 'that of the first time');
+});
+
+test('a code of another form is refused before anything is sent, and without WebCrypto there is none', async (t) => {
+  const page = await openCheck(t);
+  for (const code of ["''", "'x'", "'x'.repeat(44)", "'x'.repeat(42) + '+'", '7'])
+    assert.match(await refusal(page, makeRun({ id: 'odd-code-1', seed: 9 }), `{ withdrawCode: ${code} }`), /^bad-request: .*43 characters/);
+  assert.equal((await service.json('/api/bench/runs/odd-code-1')).status, 404);
+  await page.evaluate(() => Object.defineProperty(crypto, 'subtle', { value: undefined }));
+  const result = await inPage(page, "(client, run) => client.submit(run, { withdrawCode: 'o'.repeat(43) })", makeRun({ id: 'insecure-1', seed: 10 }));
+  assert.deepEqual([result.outcome, result.withdrawCode], ['published', null]);
+  assert.ok(!(await codesOf(page)).includes('insecure-1'));
+});
+
+test('every answer to a withdrawal is told in words', async (t) => {
+  const page = await openCheck(t);
+  let answer;
+  await page.route('**/api/bench/withdraw', (route) => route.fulfill(answer));
+  for (const [status, json, words] of [[202, { ok: true, queued: true }, 'leaves the board when the dataset has it'],
+    [409, { code: 'stale-review' }, 'Something else is being decided'], [422, { code: 'store-declined' }, 'the run stays on the board'],
+    [503, { code: 'store-unavailable' }, 'Look whether it was'], [429, { code: 'rate-limited' }, 'Too many wrong codes']]) {
+    answer = { status, json };
+    await page.fill('#withdraw-run', 'some-run');
+    await page.fill('#withdraw-code', 'x'.repeat(43));
+    await page.click('#withdraw form button');
+    await said(page, words);
+  }
+});

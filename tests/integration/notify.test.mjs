@@ -2,17 +2,20 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
+import path from 'node:path';
 import { test } from 'node:test';
 import { flaggedRun, makeRun } from '../support/review.mjs';
+import { sha256 } from '../support/run.mjs';
 import { sleep, startService } from '../support/service.mjs';
 
 const SECRET = 'a secret of some length';
 
 /** A receiver whose BEHAVE(response, number) answers; `bodies` are those of requests that verify. */
 async function receive(t, behave, port = 0) {
-  const bodies = [];
+  const bodies = [], ids = [];
   let requests = 0;
   const server = http.createServer((request, response) => {
     const parts = [];
@@ -23,6 +26,7 @@ async function receive(t, behave, port = 0) {
         .update(`${request.headers['x-benchledger-timestamp']}.${text}`).digest('hex');
       assert.equal(request.headers['x-benchledger-signature'], `sha256=${wanted}`);
       bodies.push(JSON.parse(text));
+      ids.push(request.headers['x-benchledger-delivery']);
       behave(response, ++requests);
     });
   });
@@ -30,7 +34,7 @@ async function receive(t, behave, port = 0) {
   await once(server, 'listening');
   const close = () => new Promise((done) => { server.closeAllConnections(); server.close(done); });
   t.after(close);
-  return { bodies, close, port: server.address().port };
+  return { bodies, ids, close, port: server.address().port };
 }
 
 async function freePort() {
@@ -108,6 +112,42 @@ test('a receiver that is down hears what it missed, also after a kill of the ser
   const receiver = await receive(t, fine, port);
   await until(() => new Set(told(receiver)).size === 4, 'all arrive', 60_000);
   await service.stop();
+});
+
+test('what a slow receiver has taken is not told again after a kill, the rest is, with the same ids', async (t) => {
+  let well = false;
+  const receiver = await receive(t, (response, number) => { if (well || number <= 3) fine(response); });
+  const service = await start(t, receiver.port);
+  for (let i = 1; i <= 5; i++) await submit(service, flaggedRun, `some-run-${i}`, i);
+  await until(() => receiver.bodies.length === 4, 'the fourth hangs');
+  const cursor = path.join(service.folder, 'state', 'webhook.seq');
+  await until(() => Number(readFileSync(cursor, 'utf8')) === 3, 'the place is remembered while the queue is not empty');
+  await service.stop('SIGKILL');
+  well = true;
+  await service.begin();
+  await until(() => receiver.bodies.length === 6, 'the rest is told');
+  assert.deepEqual(told(receiver).slice(3), ['some-run-4', 'some-run-4', 'some-run-5']);
+  assert.equal(receiver.ids[4], receiver.ids[3]);
+  assert.equal(receiver.ids[5], sha256('some-run-5 5').slice(0, 16));
+});
+
+test('a backlog larger than the queue waits in the dataset: nothing is dropped', { timeout: 240_000 }, async (t) => {
+  const COUNT = 1100;
+  const port = await freePort();
+  const service = await start(t, port);
+  const ids = Array.from({ length: COUNT }, (_, i) => `some-run-${i + 1}`);
+  const bring = async (first) => {
+    for (let i = first; i < COUNT; i += 20)
+      await submit(service, (options) => flaggedRun({ ...options, cells: ['llm'], chunks: 4 }), ids[i], i + 1);
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, first) => bring(first)));
+  const figure = async (name) => Number(new RegExp(`webhook_${name} (\\d+)\n`).exec(await (await service.fetch('/metrics')).text())[1]);
+  await until(async () => await figure('queued') >= 500, 'the queue has what it may');
+  const receiver = await receive(t, fine, port);
+  await until(() => receiver.bodies.length >= COUNT, 'all are told', 120_000);
+  assert.deepEqual([...new Set(told(receiver))].sort(), ids.sort());
+  assert.deepEqual(receiver.bodies.map(({ revision }) => revision), Array.from(ids, (_, i) => i + 1), 'in order');
+  assert.equal(await figure('dropped_total'), 0);
 });
 
 test('runs that were there before there was a webhook are not told', async (t) => {

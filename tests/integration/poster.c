@@ -43,14 +43,20 @@ static struct webhook_options read_options(int count, char **arguments)
 }
 
 /* Bodies "0", "1", ... each with blanks up to SIZE. */
-static void fill(struct webhook *webhook, unsigned count, size_t size)
+static void fill(struct webhook *webhook, unsigned count, size_t size, uint64_t *mark)
 {
     char *body = memory_grow(NULL, size + 16);
     for (unsigned i = 0; i < count; i++) {
         memset(body, ' ', size + 16);
         int digits = snprintf(body, size + 16, "%u", i);
         body[digits] = ' ';
-        webhook_post(webhook, body, (size_t)digits > size ? (size_t)digits : size);
+        char key[16];
+        snprintf(key, sizeof key, "%u", i);
+        webhook_post(webhook, &(struct webhook_message){
+                                  .json = body,
+                                  .size = (size_t)digits > size ? (size_t)digits : size,
+                                  .key = key,
+                                  .mark = ++*mark});
     }
     free(body);
 }
@@ -59,20 +65,24 @@ static void print_figures(struct webhook *webhook)
 {
     struct webhook_figures figures = webhook_figures(webhook);
     printf("{\"delivered\":%" PRIu64 ",\"failed\":%" PRIu64 ",\"dropped\":%" PRIu64
-           ",\"queued\":%zu}\n",
-           figures.delivered, figures.failed, figures.dropped, figures.queued);
+           ",\"queued\":%zu,\"mark\":%" PRIu64 "}\n",
+           figures.delivered, figures.failed, figures.dropped, figures.queued, figures.mark);
 }
 
 static void obey(struct webhook *webhook, char *line)
 {
+    static uint64_t mark; /* 1, 2, ... in the order of posts */
     unsigned count;
     size_t size;
     line[strcspn(line, "\n")] = '\0';
     if (!strncmp(line, "post ", 5)) {
-        webhook_post(webhook, line + 5, strlen(line + 5));
+        webhook_post(webhook, &(struct webhook_message){.json = line + 5,
+                                                        .size = strlen(line + 5),
+                                                        .key = line + 5,
+                                                        .mark = ++mark});
     } else if (sscanf(line, "fill %u %zu", &count, &size) == 2) { /* NOLINT: of the test */
         int64_t begun = clock_monotonic_ms();
-        fill(webhook, count, size);
+        fill(webhook, count, size, &mark);
         printf("{\"ms\":%" PRId64 "}\n", clock_monotonic_ms() - begun);
     } else if (!strcmp(line, "figures")) {
         print_figures(webhook);

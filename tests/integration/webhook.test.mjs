@@ -208,6 +208,51 @@ test('410 drops a body at once', async (t) => {
   assert.match(poster.log, /a body was dropped.*status=410/);
 });
 
+test('a body that is refused again and again does not hold up the next ones', async (t) => {
+  const refusals = new Map([['no', 400], ['later', 429], ['nothing', 404]]);
+  const seen = [];
+  const receiver = await receive(t, (response) => {
+    const body = JSON.parse(receiver.received.at(-1).body);
+    seen.push(body);
+    const often = seen.filter((other) => other === body).length;
+    answer(body === 'later' && often > 12 ? 200 : refusals.get(body) ?? 200)(response);
+  });
+  const poster = post(t, receiver.url, { base_ms: 5, ceiling_ms: 10 });
+  for (const body of ['no', 'later', 'nothing', 'yes']) poster.post(body);
+  await poster.figures({ delivered: 2, dropped: 2, queued: 0, mark: 4 });
+  for (const [body, often] of [['no', 10], ['later', 13], ['nothing', 10], ['yes', 1]])
+    assert.equal(seen.filter((other) => other === body).length, often, body);
+  assert.equal(poster.log.match(/refused again and again, a body was dropped.*status=40[04]/g).length, 2);
+});
+
+test('the mark is that of the last body of which, and of all before it, the end is known', async (t) => {
+  let open = 2;
+  const waiting = [];
+  const receiver = await receive(t, (response) => { if (open-- > 0) answer(200)(response); else waiting.push(response); });
+  const poster = post(t, receiver.url);
+  assert.equal((await poster.ask('figures')).mark, 0);
+  for (let i = 1; i <= 5; i++) poster.post(i);
+  await poster.figures({ delivered: 2, queued: 3, mark: 2 });
+  await poster.ask('fill 1 5000000'); /* larger than all that may wait: dropped */
+  await poster.figures({ dropped: 1, mark: 2 });
+  open = Infinity;
+  await until(() => waiting.length, () => poster.log);
+  answer(200)(waiting[0]);
+  await poster.figures({ delivered: 5, queued: 0, mark: 6 });
+});
+
+test('a body has the same id whenever it is posted', async (t) => {
+  const receiver = await receive(t, answer(204));
+  for (let i = 0; i < 2; i++) {
+    const poster = post(t, receiver.url);
+    poster.post('one');
+    await poster.figures({ delivered: 1 });
+    await poster.stop();
+  }
+  const [first, second] = receiver.received.map(({ headers }) => headers['x-benchledger-delivery']);
+  assert.equal(first, second);
+});
+
 test('a body that grows old is given up, and the next one has its turn', async (t) => {
   const receiver = await receive(t, (response, request) => answer(500)(response));
   const poster = post(t, receiver.url, { ...FAST, give_up_ms: 500 });
@@ -249,10 +294,10 @@ test('bodies that wait are bounded by bytes, too', async (t) => {
   await poster.figures({ queued: 41, dropped: 59 });
   await poster.stop(); /* which also reports what was not reported yet */
   assert.equal([...poster.log.matchAll(/no room.*count=(\d+)/g)].reduce((sum, found) => sum + Number(found[1]), 0), 59);
-  assert.match(poster.log, /is lost .*count=41\n/);
+  assert.match(poster.log, /not everything was delivered .*count=41\n/);
 });
 
-test('stopping in mid-transfer takes less than a second, and says what is lost', async (t) => {
+test('stopping in mid-transfer takes less than a second, and says how much was left', async (t) => {
   for (const behaviour of ['hangs', 'trickles']) {
     const receiver = await receive(t, (response) => {
       if (behaviour === 'hangs') return;
@@ -268,7 +313,7 @@ test('stopping in mid-transfer takes less than a second, and says what is lost',
     const ms = await poster.stop();
     assert.ok(ms < 1000, `${behaviour}: ${ms}`);
     assert.equal(poster.log.match(/\n/g).length, 1);
-    assert.match(poster.log, /what was not delivered is lost to=http:\/\/127\.0\.0\.1 count=3\n/);
+    assert.match(poster.log, /stopped, not everything was delivered to=http:\/\/127\.0\.0\.1 count=3\n/);
   }
 });
 
@@ -362,6 +407,15 @@ test('serve refuses a wrong webhook, at its start and when asked to check', asyn
   assert.equal(good.code, 0, good.stderr);
   assert.ok(!(good.stdout + good.stderr).includes('hush'));
   assert.ok(!good.stdout.includes(SECRET));
+  for (const [url, shown] of [['https://user:hushhush@example.org:8443/', 'https://example.org'],
+    ['https://chat.example/hooks/hushhush', 'https://chat.example'], ['http://chat.example?key=hushhush', 'http://chat.example'],
+    ['https://chat.example#hushhush', 'https://chat.example'], ['https://a:hushhush@[::1]:9/x', 'https://[::1]']]) {
+    const { code, stdout, stderr } = await command(['serve', '--check-config', `--webhook-url=${url}`],
+      { env: { BENCHLEDGER_WEBHOOK_SECRET: SECRET } });
+    assert.equal(code, 0, stderr);
+    assert.ok(stdout.includes(`; webhook_url: ${shown}, the rest is not shown\n`), stdout);
+    assert.ok(!(stdout + stderr).includes('hush'));
+  }
 });
 
 test('serve starts and stops with a webhook', async (t) => {

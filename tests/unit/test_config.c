@@ -181,8 +181,12 @@ START_TEST(config__a_url_with_a_password_stays_hidden)
     static const struct {
         const char *file, *shown;
     } rows[] = {
-        {"webhook_url = https://user:hush@example.org/\n", "; webhook_url: set, not shown\n"},
-        {"webhook_url = https://example.org/a\n", "webhook_url = https://example.org/a\n"}};
+        {"webhook_url = https://user:hush@example.org/\n",
+         "; webhook_url: https://example.org, the rest is not shown\n"},
+        {"webhook_url = https://example.org/a\n",
+         "; webhook_url: https://example.org, the rest is not shown\n"},
+        {"webhook_url = https://example.org:8443/\n", "webhook_url = https://example.org:8443/\n"},
+        {"webhook_url = hush\n", "; webhook_url: set, not shown\n"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *shown = NULL;
         size_t size = 0;
