@@ -6,7 +6,7 @@
 #include "github/change/change.h"
 #include "github/change/dataset.h"
 
-/* The submissions that TIP's ledger has and LANDED's has not, in their order. Their files stay where
+/* The submissions and decisions that TIP's ledger has and LANDED's has not, in their order. Their files stay where
  * they are (stored). False when they cannot be read. Free LIST with backlog_free, or take items out
  * of it. */
 bool backlog_read(const struct dataset *landed, const git_oid *tip, struct pending **list,
