@@ -8,6 +8,7 @@
 struct outcome {
     /* Writes the answer of a decision (review.c); NULL: it is a submission. */
     void (*answer)(const struct request *request, struct answer *answer);
+    bool own;    /* of a decision: a submitter's */
     bool joined; /* waits for the commit of an earlier submission of the same run */
     bool flagged;
     char path[RUN_PATH_MAX + 1], run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];

@@ -267,10 +267,12 @@ static void answer_queued(const struct request *request, struct answer *answer)
 static void answer_stale(const struct request *request, struct answer *answer)
 {
     struct run_state state = {0};
+    /* A submitter gave no revision: only that the run is gone can have come before him. */
+    enum error error = request->outcome->own ? ERROR_WRONG_STATE : ERROR_STALE_REVIEW;
     if (store_find(request->service->store, request->outcome->run_id, NULL, &state))
-        put_current(answer, ERROR_STALE_REVIEW, NULL, &state);
+        put_current(answer, error, NULL, &state);
     else
-        answer_error(answer, ERROR_STALE_REVIEW, NULL);
+        answer_error(answer, error, NULL);
     run_state_free(&state);
 }
 
@@ -338,7 +340,7 @@ static struct outcome *make_outcome(const struct review *review)
     const char *folder = folders[review->change.decision], *from = review->state.path,
                *rest = strchr(from, '/'), *reason = review->change.reason;
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
-    *outcome = (struct outcome){.answer = answer_decided};
+    *outcome = (struct outcome){.answer = answer_decided, .own = review->change.own};
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", review->state.run_id);
     snprintf(outcome->path, sizeof outcome->path, "%s%s", folder && rest ? folder : "",
              folder && rest ? rest : from);
