@@ -102,7 +102,7 @@ static const struct config_key table[] = {
      .help = "views of the board or the quarantine that are not kept and have to be made, per client address"},
     {.name = "review_rate_limit", .type = CONFIG_NUMBER, .offset = LIMIT(review_rate_limit),
      .fallback = "10", .least = 0, .most = 60000, .unit = "an hour", .limit = true,
-     .zero_off = true, .help = "attempts to review with a wrong token, per client address"},
+     .zero_off = true, .help = "attempts to review with a wrong token or to withdraw with a wrong code, per client address"},
     {.name = "accepted_per_hour", .type = CONFIG_NUMBER, .offset = LIMIT(accepted_per_hour),
      .fallback = "0", .least = 0, .most = 1000000, .unit = "an hour", .limit = true,
      .zero_off = true, .help = "runs published, everybody together"},

@@ -1,11 +1,7 @@
 #include "pages/history.h"
 
 #include "pages/board_links.h"
-
-static bool is(struct text text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
+#include "validator/text.h"
 
 static void put_by(struct buffer *out, struct text by, const char *nobody)
 {
@@ -32,14 +28,14 @@ static const struct action {
 
 static void put_done(struct buffer *out, const struct history_event *event)
 {
-    bool own = is(event->event, "withdraw");
-    if (is(event->event, "redact")) {
+    bool own = text_is(event->event, "withdraw");
+    if (text_is(event->event, "redact")) {
         buffer_text(out, "<b>Redacted</b>");
         put_by(out, event->by, "");
         return;
     }
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (!is(event->action, actions[i].name) || !(own || is(event->event, "decide")))
+        if (!text_is(event->action, actions[i].name) || !(own || text_is(event->event, "decide")))
             continue;
         html_put(out, "<b>{}</b>{}{}", html_text(actions[i].done),
                  html_text(*actions[i].effect ? " " : ""), html_text(actions[i].effect));
@@ -119,6 +115,14 @@ static void put_verdict(struct buffer *out, const struct history *history)
                  html_text(words[history->verdict][0]), html_number(history->rules));
     put_codes(out, history);
     buffer_text(out, ".</li>");
+}
+
+const struct history_event *history_last(const struct history *history)
+{
+    for (size_t i = history->event_count; i > 0; i--)
+        if (!history->events[i - 1].overtaken)
+            return &history->events[i - 1];
+    return NULL;
 }
 
 void history_write(struct buffer *out, const struct history *history)

@@ -35,6 +35,8 @@ struct history {
 
 /* A list in order of time. */
 void history_write(struct buffer *out, const struct history *history);
+/* The last decision that holds, NULL: there was none. */
+const struct history_event *history_last(const struct history *history);
 /* What EVENT was, when, by whom and why, as the inside of a paragraph and a quotation behind it. */
 void history_put_event(struct buffer *out, const struct history_event *event);
 

@@ -2,6 +2,7 @@
 
 #include "validator/protocol.h"
 #include "validator/sha256.h"
+#include "validator/text.h"
 
 /* Of what nothing has a time: a feed has to have one. */
 static const char never[] = "1970-01-01T00:00:00Z";
@@ -54,15 +55,12 @@ static void put_codes(struct buffer *out, const struct history *history, bool in
 
 static void put_decision(struct buffer *out, const struct history *history)
 {
-    const struct history_event *last = NULL;
-    for (size_t i = 0; i < history->event_count; i++)
-        if (!history->events[i].overtaken)
-            last = &history->events[i];
+    const struct history_event *last = history_last(history);
     if (!last) {
         buffer_text(out, "Nobody has decided about it.");
         return;
     }
-    bool kept = last->action.size == 4 && !memcmp(last->action.data, "keep", 4);
+    bool kept = text_is(last->action, "keep");
     html_put(out, "{}",
              kept ? html_text("Looked at and kept in quarantine")
                   : html_slice(last->event, HTML_NAME_MOST));

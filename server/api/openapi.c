@@ -84,6 +84,9 @@ static json_t *make_parameters(const struct route *route, const char *path)
     for (const struct parameter *row = route->query; row && row->name; row++)
         json_array_append_new(
             list, make_parameter(row->name, strlen(row->name), "query", row->help, row->values));
+    for (const struct parameter *row = route->headers; row && row->name; row++)
+        json_array_append_new(
+            list, make_parameter(row->name, strlen(row->name), "header", row->help, row->values));
     return list;
 }
 
@@ -179,6 +182,8 @@ static json_t *make_operation(const struct route *route, const char *path, bool 
         set(operation, "parameters", parameters);
     else
         json_decref(parameters);
+    if (route->secured)
+        set(operation, "security", need(json_pack("[{s:[]}]", "maintainer")));
     if (route->body)
         set(operation, "requestBody", make_body(route, config));
     json_t *responses = make_responses(route);
@@ -257,6 +262,9 @@ struct content *openapi_make(const struct config *config)
     set(root, "paths", make_paths(config));
     set(schemas, "Error", make_error_schema());
     set(components, "schemas", schemas);
+    set(components, "securitySchemes",
+        need(json_pack("{s:{s:s,s:s,s:s}}", "maintainer", "type", "http", "scheme", "bearer",
+                       "description", "The token of a maintainer.")));
     set(root, "components", components);
     set(root, "x-limits", make_limits(config));
     char *made = json_dumps(root, JSON_COMPACT);

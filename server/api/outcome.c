@@ -11,8 +11,10 @@ enum { RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
 
 void outcome_free(struct outcome *outcome)
 {
-    if (outcome)
+    if (outcome) {
         buffer_free(&outcome->judgement);
+        buffer_free(&outcome->reason);
+    }
     free(outcome);
 }
 

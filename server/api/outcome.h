@@ -13,6 +13,7 @@ struct outcome {
     char path[RUN_PATH_MAX + 1], run_id[RUN_ID_MAX + 1], submitted_digest[SHA256_HEX + 1];
     char digest[SHA256_HEX + 1], at[32]; /* as in struct change; unused when joined */
     struct buffer judgement;             /* as in runs.h */
+    struct buffer reason;                /* of a decision, whose PATH is where it puts the run */
 };
 
 /* NULL is fine. */

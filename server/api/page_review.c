@@ -1,6 +1,5 @@
 #include "server/api/page_review.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "server/api/making.h"
 #include "server/api/page_run.h"
 #include "server/api/pages.h"
+#include "server/api/review_query.h"
 #include "server/api/run_history.h"
 #include "server/api/runs.h"
 #include "server/api/shelf.h"
@@ -23,7 +23,7 @@
 #include "server/limits/admission.h"
 #include "validator/digest.h"
 
-enum { RETRY_S = 5, LIST_PAGE = 25, FLAG_MOST = 100 };
+enum { RETRY_S = 5, LIST_PAGE = 25 };
 
 /* A page of a run that is being made. Texts live in ARENA. */
 struct making_case {
@@ -269,33 +269,10 @@ static bool fill_item(struct listing *listing, size_t i)
     run_history_read(&listing->arena, state, (struct text){0}, history);
     *item = (struct review_item){.run_id = {state->run_id, strlen(state->run_id)},
                                  .accepted_at = history->accepted_at,
-                                 .last_decided = run_history_last(history)};
+                                 .last_decided = history_last(history)};
     if (listing->cards[i])
         item->card.data = content_data(listing->cards[i], &item->card.size);
     return true;
-}
-
-/* What is asked for; false when it cannot be meant. */
-static bool read_asked(const struct request *request, struct store_quarantine *wanted,
-                       struct review_list *list)
-{
-    const char *before = request_query(request, "before"), *flag = request_query(request, "flag"),
-               *decision = request_query(request, "decision");
-    char *end = NULL;
-    list->flag = flag ? flag : "";
-    list->decision = decision ? decision : "";
-    errno = 0;
-    if (before && *before) {
-        wanted->before = strtoull(before, &end, 10);
-        if (*before < '0' || *before > '9' || *end || errno)
-            return false;
-    }
-    enum review_decision asked = review_decision_find(list->decision);
-    wanted->flag = *list->flag ? list->flag : NULL;
-    wanted->kept = asked == REVIEW_KEPT ? 1 : asked == REVIEW_OPEN ? -1 : 0;
-    list->first = !wanted->before;
-    return asked < REVIEW_DECISIONS && strlen(list->flag) <= FLAG_MOST &&
-           text_is_formed((struct text){list->flag, strlen(list->flag)});
 }
 
 static void send_list(struct listing *listing, const struct store_quarantine *wanted)
@@ -321,12 +298,16 @@ static void send_list(struct listing *listing, const struct store_quarantine *wa
 void page_review_list(struct request *request, struct answer *answer)
 {
     struct listing listing = {.request = request, .answer = answer};
-    struct store_quarantine wanted = {.most = LIST_PAGE + 1};
-    if (read_asked(request, &wanted, &listing.list))
-        send_list(&listing, &wanted);
-    else
+    struct review_query query;
+    if (review_query_read(request, LIST_PAGE + 1, 0, &query)) {
+        listing.list.flag = query.flag;
+        listing.list.decision = query.decision;
+        listing.list.first = !query.wanted.before;
+        send_list(&listing, &query.wanted);
+    } else {
         pages_message(answer, 400, "Not a filter",
                       "No flag, decision or place in the list is called that.");
+    }
     listing_close(&listing);
 }
 

@@ -132,7 +132,7 @@ static void send_withdrawn(struct answer *answer, const struct run_state *state)
     struct history history;
     struct buffer page = {0};
     run_history_read(&arena, state, (struct text){0}, &history);
-    const struct history_event *last = run_history_last(&history);
+    const struct history_event *last = history_last(&history);
     bool removed = last && last->event.size == 6 && !memcmp(last->event.data, "redact", 6);
     const struct message *message = removed ? &redacted : &messages[RUN_WITHDRAWN];
     const struct frame frame = {.title = {message->title, strlen(message->title)}};

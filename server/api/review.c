@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "server/api/outcome.h"
+#include "server/api/review_query.h"
 #include "server/api/runs.h"
 #include "server/clock.h"
 #include "server/http/waitroom.h"
@@ -14,7 +15,7 @@
 #include "server/log.h"
 #include "validator/text.h"
 
-enum { REASON_UNITS = 500, CODE_SIZE = 43, RETRY_SOON_S = 5, RETRY_DOWN_S = 30, FLAG_MOST = 64 };
+enum { REASON_UNITS = 500, CODE_SIZE = 43, RETRY_SOON_S = 5, RETRY_DOWN_S = 30 };
 
 /* Runs of a list, each of which may have to be judged for its evidence. */
 enum { REVIEW_USUAL = 25, REVIEW_MOST = 50 };
@@ -46,18 +47,43 @@ static const char *bearer_token(const struct request *request)
     return header + 7 + strspn(header + 7, " ");
 }
 
+/* DECISION_REDACT: none that may be asked for. */
+static enum decision find_decision(const struct js_value *action)
+{
+    enum decision decision = 0;
+    while (decision < DECISION_REDACT && !js_equals(action, decision_name(decision)))
+        decision++;
+    return decision;
+}
+
+/* What was asked for, as far as it can be read: "?" for what is no action; NULL: nothing was. */
+static const char *asked_action(const struct review *review)
+{
+    const struct js_value *action = js_get(&review->document.root, "action");
+    if (review->change.own)
+        return decision_name(DECISION_WITHDRAW);
+    enum decision decision = find_decision(action);
+    return decision < DECISION_REDACT ? decision_name(decision) : action ? "?" : NULL;
+}
+
+static const char *asked_run(const struct review *review)
+{
+    if (review->change.run_id)
+        return review->change.run_id;
+    return js_get(&review->document.root, "runId") ? "?" : NULL;
+}
+
 /* Every attempt has its line; what is not known of it is left out. */
 static void log_attempt(const struct request *request, const struct review *review,
                         const char *result)
 {
     char client[ADDRESS_TEXT];
-    bool known = review && review->change.run_id;
     address_print(&request->client, client);
-    log_event(LOG_INFO, "review",
+    log_event(strcmp(result, "taken") != 0 ? LOG_WARN : LOG_INFO, "review",
               LOG_FIELDS({"id", request->id}, {"client", client},
                          {"by", *request->maintainer.name ? request->maintainer.name : NULL},
-                         {"action", known ? decision_name(review->change.decision) : NULL},
-                         {"run", known ? review->change.run_id : NULL}, {"result", result}));
+                         {"action", review ? asked_action(review) : NULL},
+                         {"run", review ? asked_run(review) : NULL}, {"result", result}));
 }
 
 static void refuse(struct review *review, enum error error, const char *message)
@@ -70,9 +96,18 @@ static bool admit_body(struct request *request, struct answer *answer)
 {
     if (!request->service->store || request->service->unbound) {
         answer_error(answer, ERROR_STORE_UNBOUND, "This service takes no decisions.");
+        log_attempt(request, NULL, answer->error->code);
         return false;
     }
-    return admission_body(request, answer);
+    if (admission_body(request, answer))
+        return true;
+    log_attempt(request, NULL, answer->error->code);
+    return false;
+}
+
+void review_dropped(const struct request *request)
+{
+    log_attempt(request, NULL, request->answer.error->code);
 }
 
 /* Whether this address may try another secret. */
@@ -135,13 +170,11 @@ static bool read_run(struct review *review)
 
 static bool read_review(struct review *review)
 {
-    const struct js_value *action = js_get(&review->document.root, "action"),
-                          *reason = js_get(&review->document.root, "reason"),
+    const struct js_value *reason = js_get(&review->document.root, "reason"),
                           *expected = js_get(&review->document.root, "expectedRevision");
     struct change *change = &review->change;
-    enum decision decision = 0;
-    while (decision < DECISION_REDACT && !js_equals(action, decision_name(decision)))
-        decision++;
+    enum decision decision = find_decision(js_get(&review->document.root, "action"));
+    bool names_run = read_run(review); /* first: a refusal is logged with it */
     if (decision == DECISION_REDACT || !reason || reason->type != JS_STRING || !expected ||
         expected->type != JS_NUMBER || !(expected->number >= 0) || expected->number > 9e15 ||
         expected->number != (double)(uint64_t)expected->number)
@@ -151,7 +184,7 @@ static bool read_review(struct review *review)
     change->revision = (uint64_t)expected->number;
     change->by = review->request->maintainer.name;
     change->reason = arena_copy(&review->arena, line.data, line.size);
-    return line.size > 0 && read_run(review);
+    return line.size > 0 && names_run;
 }
 
 /* A decision that the store has: what its end is told to, and what the log says of it. */
@@ -192,61 +225,98 @@ static void ended(void *context, const struct change_result *result)
         free(record);
 }
 
+static void put_revision(struct js_writer *writer, uint64_t revision)
+{
+    js_write_key(writer, "revision");
+    js_write_number(writer, (double)revision);
+}
+
+/* A refusal, with what the run is now. */
+static void put_current(struct answer *answer, enum error error, const char *message,
+                        const struct run_state *state)
+{
+    struct js_writer writer = answer_error_open(answer, error, message);
+    js_write_key(&writer, "status");
+    js_write_text(&writer, runs_status_name(state->status));
+    put_revision(&writer, state->revision);
+    answer_end(&writer);
+}
+
 static void write_current(struct review *review, enum error error, const char *message,
                           const struct run_state *state)
 {
-    struct js_writer writer = answer_error_open(review->answer, error, message);
-    js_write_key(&writer, "status");
-    js_write_text(&writer, runs_status_name(state->status));
-    js_write_key(&writer, "revision");
-    js_write_number(&writer, (double)state->revision);
-    answer_end(&writer);
+    put_current(review->answer, error, message, state);
     log_attempt(review->request, review, error_row(error)->code);
+}
+
+/* Who asks what became of it has BY and REASON to know it by. */
+static void answer_queued(const struct request *request, struct answer *answer)
+{
+    const struct buffer *reason = &request->outcome->reason;
+    struct js_writer writer = answer_ok_open(answer, 202);
+    js_write_key(&writer, "queued");
+    js_write_bool(&writer, true);
+    if (reason->size) {
+        js_write_key(&writer, "by");
+        js_write_text(&writer, request->maintainer.name);
+        js_write_key(&writer, "reason");
+        js_write_string(&writer, reason->data, reason->size);
+    }
+    answer_end(&writer);
+}
+
+static void answer_stale(const struct request *request, struct answer *answer)
+{
+    struct run_state state = {0};
+    if (store_find(request->service->store, request->outcome->run_id, NULL, &state))
+        put_current(answer, ERROR_STALE_REVIEW, NULL, &state);
+    else
+        answer_error(answer, ERROR_STALE_REVIEW, NULL);
+    run_state_free(&state);
+}
+
+/* Of this decision: others may have followed it by now. */
+static void answer_committed(const struct request *request, struct answer *answer,
+                             const struct change_result *result)
+{
+    struct js_writer writer = answer_ok_open(answer, 200);
+    js_write_key(&writer, "path");
+    js_write_text(&writer, request->outcome->path);
+    if (*result->commit) {
+        js_write_key(&writer, "commit");
+        js_write_text(&writer, result->commit);
+    }
+    put_revision(&writer, result->seq);
+    answer_end(&writer);
 }
 
 /* What became of a decision that was waited for. */
 static void answer_decided(const struct request *request, struct answer *answer)
 {
     const struct change_result *result = waiting_result(request->waiting);
-    const struct outcome *outcome = request->outcome;
-    struct run_state state = {0};
-    struct js_writer writer;
-    enum change_outcome end = result ? result->outcome : CHANGE_FAILED;
-    if (end == CHANGE_QUEUED) {
-        writer = answer_ok_open(answer, 202);
-        js_write_key(&writer, "queued");
-        js_write_bool(&writer, true);
-        answer_end(&writer);
+    switch (result ? result->outcome : CHANGE_FAILED) {
+    case CHANGE_QUEUED:
+        answer_queued(request, answer);
         return;
-    }
-    if (end == CHANGE_STALE) {
-        answer_error(answer, ERROR_STALE_REVIEW, NULL);
+    case CHANGE_COMMITTED:
+        answer_committed(request, answer, result);
         return;
-    }
-    if (end == CHANGE_DECLINED) {
+    case CHANGE_STALE:
+        answer_stale(request, answer);
+        return;
+    case CHANGE_DECLINED:
         answer_error(answer, ERROR_STORE_DECLINED,
                      "The dataset's host does not take this decision. Nothing has changed.");
         return;
-    }
-    if (end != CHANGE_COMMITTED ||
-        !store_find(request->service->store, outcome->run_id, NULL, &state)) {
+    case CHANGE_DUPLICATE: /* never of a decision */
+    case CHANGE_FAILED:
+    case CHANGE_QUEUE_FULL:
         answer_error_retry(answer, ERROR_STORE_UNAVAILABLE,
                            "The decision could not be stored now. Look whether it was, then try "
                            "again.",
                            result ? RETRY_DOWN_S : RETRY_SOON_S);
         return;
     }
-    writer = answer_ok_open(answer, 200);
-    js_write_key(&writer, "path");
-    js_write_text(&writer, state.path);
-    if (*result->commit) {
-        js_write_key(&writer, "commit");
-        js_write_text(&writer, result->commit);
-    }
-    js_write_key(&writer, "revision");
-    js_write_number(&writer, (double)state.revision);
-    answer_end(&writer);
-    run_state_free(&state);
 }
 
 static struct decided_record *make_record(const struct review *review)
@@ -260,6 +330,24 @@ static struct decided_record *make_record(const struct review *review)
     return record;
 }
 
+/* PATH is where the decision puts the run: known before it is made, and with a later one of somebody else it would
+ * not be found any more. */
+static struct outcome *make_outcome(const struct review *review)
+{
+    static const char *const folders[DECISIONS] = {
+        [DECISION_RELEASE] = "runs", [DECISION_WITHDRAW] = "withdrawn"};
+    const char *folder = folders[review->change.decision], *from = review->state.path,
+               *rest = strchr(from, '/'), *reason = review->change.reason;
+    struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
+    *outcome = (struct outcome){.answer = answer_decided};
+    snprintf(outcome->run_id, sizeof outcome->run_id, "%s", review->state.run_id);
+    snprintf(outcome->path, sizeof outcome->path, "%s%s", folder && rest ? folder : "",
+             folder && rest ? rest : from);
+    if (reason)
+        buffer_add(&outcome->reason, reason, strlen(reason));
+    return outcome;
+}
+
 /* The run is reserved: hands the decision to the store, the connection asleep before that. */
 static void commit(struct review *review)
 {
@@ -267,12 +355,11 @@ static void commit(struct review *review)
     int64_t wait_ms = request->service->config->limits.submit_wait_ms;
     if (!request_wait(request, clock_monotonic_ms() + wait_ms)) {
         store_release(request->service->store, review->change.run_id);
+        log_attempt(request, review, error_row(ERROR_STORE_UNAVAILABLE)->code);
         answer_error_retry(review->answer, ERROR_STORE_UNAVAILABLE, NULL, RETRY_SOON_S);
         return;
     }
-    request->outcome = memory_grow(NULL, sizeof *request->outcome);
-    *request->outcome = (struct outcome){.answer = answer_decided};
-    snprintf(request->outcome->run_id, sizeof request->outcome->run_id, "%s", review->state.run_id);
+    request->outcome = make_outcome(review);
     log_attempt(request, review, "taken");
     store_commit(request->service->store, &review->change, ended, make_record(review));
 }
@@ -362,33 +449,6 @@ void review_withdraw(struct request *request, struct answer *answer)
     decide(&review);
 }
 
-/* A list's bounds and what it is to be narrowed to; false when the query is not understood. */
-static bool read_list(const struct request *request, struct store_quarantine *wanted)
-{
-    const char *before = request_query(request, "before"), *limit = request_query(request, "limit"),
-               *decision = request_query(request, "decision"),
-               *flag = request_query(request, "flag");
-    char *end = NULL;
-    *wanted = (struct store_quarantine){.most = REVIEW_USUAL, .flag = flag && *flag ? flag : NULL};
-    if (before && *before) {
-        wanted->before = strtoull(before, &end, 10);
-        if (*end || strspn(before, "0123456789") != strlen(before) || !wanted->before)
-            return false;
-    }
-    if (limit && *limit) {
-        wanted->most = strtoul(limit, &end, 10);
-        if (*end || strspn(limit, "0123456789") != strlen(limit) || !wanted->most ||
-            wanted->most > REVIEW_MOST)
-            return false;
-    }
-    if (decision && *decision) {
-        wanted->kept = !strcmp(decision, "kept") - !strcmp(decision, "open");
-        if (!wanted->kept)
-            return false;
-    }
-    return !wanted->flag || strlen(wanted->flag) <= FLAG_MOST;
-}
-
 static void write_runs(struct request *request, struct js_writer *writer,
                        const struct run_state *states, size_t count)
 {
@@ -402,38 +462,59 @@ static void write_runs(struct request *request, struct js_writer *writer,
     js_write_end(writer, ']');
 }
 
-void review_list(struct request *request, struct answer *answer)
+/* Whether all that are not kept may be judged for this client now; else *ANSWER says so. Each is charged. */
+static bool may_judge(struct request *request, const struct run_state *states, size_t count,
+                      struct answer *answer)
 {
-    struct store_quarantine wanted;
-    struct run_state *states;
-    ARENA_SCOPE struct arena arena = {0};
-    size_t all = 0, count = 0;
-    int64_t retry_s;
-    if (!read_list(request, &wanted)) {
-        answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
-        return;
+    int64_t retry_s = RETRY_SOON_S;
+    for (size_t i = 0; i < count; i++) {
+        if (runs_is_judged(request, &states[i]))
+            continue;
+        if (!admission_memory(request->service)) {
+            answer_error_retry(answer, ERROR_BUSY, NULL, retry_s);
+            return false;
+        }
+        if (!admission_view(request, &retry_s)) {
+            answer_error_retry(answer, ERROR_RATE_LIMITED, NULL, retry_s);
+            return false;
+        }
     }
-    if (!admission_view(request, &retry_s)) {
-        answer_error_retry(answer, ERROR_RATE_LIMITED, NULL, retry_s);
-        return;
-    }
-    states = arena_clear_take(&arena, wanted.most + 1, sizeof *states);
-    size_t most = wanted.most++; /* one more shows whether there are more */
-    if (request->service->store)
-        count = store_quarantined(request->service->store, &wanted, states, &all);
+    return true;
+}
+
+static void write_list(struct request *request, struct answer *answer,
+                       const struct run_state *states, size_t shown, bool more, size_t all)
+{
     struct js_writer writer = answer_ok_open(answer, 200);
-    size_t shown = count > most ? most : count;
     write_runs(request, &writer, states, shown);
     js_write_key(&writer, "total");
     js_write_number(&writer, (double)all);
     js_write_key(&writer, "next");
     /* Runs without a ledger line have no place to go on from. */
-    if (count > most && states[shown - 1].accepted)
+    if (more && states[shown - 1].accepted)
         js_write_number(&writer, (double)states[shown - 1].accepted);
     else
         js_write_null(&writer);
     answer_end(&writer);
     answer->cache_control = "no-cache";
+}
+
+void review_list(struct request *request, struct answer *answer)
+{
+    struct review_query query;
+    ARENA_SCOPE struct arena arena = {0};
+    size_t all = 0, count = 0;
+    if (!review_query_read(request, REVIEW_USUAL, REVIEW_MOST, &query)) {
+        answer_error(answer, ERROR_BAD_REQUEST, "The query is not understood.");
+        return;
+    }
+    size_t most = query.wanted.most++; /* one more shows whether there are more */
+    struct run_state *states = arena_clear_take(&arena, query.wanted.most, sizeof *states);
+    if (request->service->store)
+        count = store_quarantined(request->service->store, &query.wanted, states, &all);
+    size_t shown = count > most ? most : count;
+    if (may_judge(request, states, shown, answer))
+        write_list(request, answer, states, shown, count > most, all);
     for (size_t i = 0; i < count; i++)
         run_state_free(&states[i]);
 }

@@ -7,6 +7,7 @@
 
 /* POST /api/bench/review. Before the body: whose token it is; every attempt is logged. */
 bool review_admit(struct request *request, struct answer *answer);
+void review_dropped(const struct request *request);
 void review_decide(struct request *request, struct answer *answer);
 
 /* POST /api/bench/withdraw. */

@@ -77,6 +77,12 @@ static const struct parameter quarantine_query[] = {
     {NULL, NULL, NULL},
 };
 
+static const struct parameter submit_headers[] = {
+    {WITHDRAW_HEADER,
+     "hex SHA-256 of a code of 43 base64url characters, with which the run can be withdrawn", NULL},
+    {NULL, NULL, NULL},
+};
+
 static const struct parameter asset_query[] = {
     {"v", "the version that is wanted: lets the answer be kept for good", NULL},
     {NULL, NULL, NULL},
@@ -99,6 +105,7 @@ static const struct route table[] = {
      .success = "200 {nonce}", .errors = ERRORS(ERROR_STORE_UNBOUND)},
     {.method = METHOD_POST, .path = "/api/bench/submit", .handle = intake_submit,
      .admit = admission_admit, .body = "A run file", .cors = CORS_ORIGINS, .rate = RATE_SUBMIT,
+     .headers = submit_headers,
      .summary = "Submit a run file: verify, judge, scrub and commit it",
      .success = "200 committed: {ok, flagged, flags, path, url, commit, rulesVersion, receipt}|"
                 "202 durable here, the dataset follows: {ok, queued, flagged, flags, "
@@ -128,19 +135,20 @@ static const struct route table[] = {
     {.method = METHOD_GET, .path = "/api/bench/quarantine", .handle = review_list,
      .cors = CORS_PUBLIC, .summary = "Quarantined runs, the last accepted first",
      .success = "200 {ok, runs: [as of /api/bench/runs/{run}], total, next}",
-     .query = quarantine_query, .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_RATE_LIMITED)},
+     .query = quarantine_query,
+     .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_POST, .path = "/api/bench/review", .handle = review_decide,
-     .admit = review_admit,
-     .body = "{runId, action, reason, expectedRevision}; Authorization: Bearer TOKEN",
+     .admit = review_admit, .dropped = review_dropped, .secured = true,
+     .body = "{runId, action, reason, expectedRevision}",
      .summary = "A maintainer decides about a run",
      .success = "200 decided: {ok, path, commit, revision}|202 durable here, the dataset follows: "
-                "{ok, queued}",
+                "{ok, queued, by, reason}",
      .errors = ERRORS(ERROR_INVALID_REVIEW, ERROR_BAD_REQUEST, ERROR_UNAUTHORIZED, ERROR_FORBIDDEN,
                       ERROR_UNKNOWN_RUN, ERROR_STALE_REVIEW, ERROR_WRONG_STATE,
                       ERROR_PAYLOAD_TOO_LARGE, ERROR_UNSUPPORTED_MEDIA_TYPE, ERROR_STORE_DECLINED,
                       ERROR_RATE_LIMITED, ERROR_STORE_UNBOUND, ERROR_STORE_UNAVAILABLE)},
     {.method = METHOD_POST, .path = "/api/bench/withdraw", .handle = review_withdraw,
-     .admit = review_admit_withdrawal, .body = "{runId, code}", .cors = CORS_ORIGINS,
+     .admit = review_admit_withdrawal, .dropped = review_dropped, .body = "{runId, code}", .cors = CORS_ORIGINS,
      .summary = "A submitter takes a run off the board, with the code whose hash it was sent with",
      .success = "200 withdrawn: {ok, path, commit, revision}|202 durable here, the dataset "
                 "follows: {ok, queued}",

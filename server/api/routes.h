@@ -41,15 +41,20 @@ struct route {
     /* Before the body is read: false and *ANSWER when it is refused (spec 04: draining). May be
      * NULL. */
     bool (*admit)(struct request *request, struct answer *answer);
+    /* The body of an admitted request is not taken after all (too large, no gzip, no room): the answer says
+     * why. May be NULL. */
+    void (*dropped)(const struct request *request);
     const char *summary;
     const char *success; /* "200 text" parted by |, for OpenAPI; the first is the usual one */
     const char *type;    /* of the usual answer */
-    const struct parameter *query; /* ends with a NULL name; NULL: none */
-    const enum error *errors;      /* ends with ERROR_COUNT; NULL: none of its own */
-    enum method method;            /* GET or POST; HEAD follows GET */
+    const struct parameter *query;   /* ends with a NULL name; NULL: none */
+    const struct parameter *headers; /* optional ones, likewise */
+    const enum error *errors;        /* ends with ERROR_COUNT; NULL: none of its own */
+    enum method method;              /* GET or POST; HEAD follows GET */
     enum cors cors;
     enum rate_class rate;
     enum page page;
+    bool secured;     /* takes a maintainer's token */
     const char *body; /* what it takes, as JSON; NULL: nothing */
 };
 /* Read only; *COUNT rows. */

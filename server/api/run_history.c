@@ -108,11 +108,6 @@ static enum history_verdict verdict_of_codes(struct arena *arena, const struct h
     return verdict;
 }
 
-static bool is(struct text text, const char *word)
-{
-    return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
-
 static enum history_verdict find_verdict(struct arena *arena, const struct run_state *state,
                                          const struct history *history)
 {
@@ -120,7 +115,8 @@ static enum history_verdict find_verdict(struct arena *arena, const struct run_s
         return HISTORY_QUARANTINED;
     for (size_t i = 0; i < history->event_count; i++) {
         const struct history_event *event = &history->events[i];
-        if (!event->overtaken && (is(event->action, "release") || is(event->action, "keep")))
+        if (!event->overtaken &&
+            (text_is(event->action, "release") || text_is(event->action, "keep")))
             return HISTORY_QUARANTINED;
     }
     return state->status == RUN_PUBLISHED ? HISTORY_PUBLISHED : verdict_of_codes(arena, history);
@@ -144,12 +140,4 @@ void run_history_read(struct arena *arena, const struct run_state *state, struct
     merge(events, count, out->event_count);
     read_codes(arena, state->flags, out);
     out->verdict = find_verdict(arena, state, out);
-}
-
-const struct history_event *run_history_last(const struct history *history)
-{
-    for (size_t i = history->event_count; i > 0; i--)
-        if (!history->events[i - 1].overtaken)
-            return &history->events[i - 1];
-    return NULL;
 }

@@ -12,7 +12,5 @@ enum { RUN_HISTORY_MOST = 200 };
 /* PROTOCOL is the run's, empty when it is not known. What *OUT points to lives in ARENA and STATE. */
 void run_history_read(struct arena *arena, const struct run_state *state, struct text protocol,
                       struct history *out);
-/* The last decision that holds, NULL: there was none. */
-const struct history_event *run_history_last(const struct history *history);
 
 #endif

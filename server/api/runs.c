@@ -48,6 +48,19 @@ static struct content *judge(const struct request *request, const struct store_b
     return content_new(data, size, blob->id);
 }
 
+bool runs_is_judged(const struct request *request, const struct run_state *state)
+{
+    struct service *service = request->service;
+    struct store_blob blob = {0};
+    struct store_error error = {0};
+    if (!store_read_run(service->store, state, false, &blob, &error))
+        return true; /* there is nothing to judge */
+    struct content *content = shelf_find(service->judgements, blob.id);
+    if (content)
+        content_unref(content);
+    return content != NULL;
+}
+
 static struct content *find_judgement(const struct request *request, const struct run_state *state)
 {
     struct service *service = request->service;

@@ -19,6 +19,8 @@ void runs_status(struct request *request, struct answer *answer);
 /* The members that describe a run of the dataset, within an object that is open. */
 void runs_write(const struct request *request, const struct run_state *state,
                 struct js_writer *writer);
+/* Whether runs_write finds the judgement of that run's file kept; else it makes it. */
+bool runs_is_judged(const struct request *request, const struct run_state *state);
 /* Judges a file of the dataset again, by today's rules and whatever its protocol's version. What it finds
  * lives in ARENA and points into BLOB. False when it is no run file. */
 bool runs_judge(struct arena *arena, const struct service *service, const struct store_blob *blob,

@@ -94,6 +94,12 @@ static enum MHD_Result send_answer(struct request *request, const char *method)
     return sent ? MHD_YES : MHD_NO;
 }
 
+static void tell_dropped(const struct request *request)
+{
+    if (request->match.route && request->match.route->dropped)
+        request->match.route->dropped(request);
+}
+
 static enum MHD_Result receive(struct request *request, const char *data, size_t size)
 {
     peer_body(request->peer, size);
@@ -104,6 +110,8 @@ static enum MHD_Result receive(struct request *request, const char *data, size_t
         answer_error_retry(&request->answer, ERROR_BUSY, "Too many runs are on their way.",
                            RETRY_S);
         request->answer.close = true;
+        if (!request->refused)
+            tell_dropped(request);
         request->refused = true;
     }
     bool dropped = request->body.state != BODY_KEEP;
@@ -123,6 +131,8 @@ static bool body_refused(struct request *request)
     else
         return request->refused;
     request->answer.close = true;
+    if (!request->refused)
+        tell_dropped(request);
     return true;
 }
 

@@ -21,10 +21,10 @@ bool admission_memory(const struct service *service);
 /* Counts a view of the board that has to be made for this client; false and *RETRY_S: too many. Of
  * this instance, which makes it. */
 bool admission_view(const struct request *request, int64_t *retry_s);
-/* Whether this client may try a maintainer's token; false and *RETRY_S: too many of his were wrong within
- * the hour. Costs nothing. Of this instance, and not lifted by rate_limit 0. */
+/* Whether this client may try a maintainer's token or a code of withdrawal; false and *RETRY_S: too many of
+ * his were wrong within the hour. Costs nothing. Of this instance, and not lifted by rate_limit 0. */
 bool admission_review(const struct request *request, int64_t *retry_s);
-/* The token that he tried was wrong. */
+/* What he tried was wrong. */
 void admission_review_failed(const struct request *request);
 /* The run charged at TAKEN_MS came to nothing. */
 void admission_refund(struct service *service, bool flagged, size_t bytes, int64_t taken_ms);

@@ -307,6 +307,11 @@ test('OpenAPI lists every route, code and limit', async (t) => {
   const submit = body.paths['/api/bench/submit'].post;
   assert.deepEqual(Object.keys(submit.responses).sort(),
     ['200', '202', '400', '403', '409', '413', '415', '422', '429', '500', '503']);
+  assert.deepEqual(submit.parameters.map(({ name, in: place, required }) => [name, place, required]), [['X-Withdraw-SHA256', 'header', false]]);
+  const { scheme, type } = body.components.securitySchemes.maintainer;
+  assert.deepEqual([type, scheme], ['http', 'bearer']);
+  assert.deepEqual(Object.entries(body.paths).filter(([, item]) => item.post?.security).map(([place, item]) => [place, item.post.security]),
+    [['/api/bench/review', [{ maintainer: [] }]]]);
   assert.equal(body['x-limits'].max_body, 4194304);
   assert.equal(body['x-limits'].rate_limit, 0);
   assert.ok(body.components.schemas.Error.properties.code.enum.includes('invalid-nonce'));

@@ -82,6 +82,7 @@ test('two instances reviewing the same run: one wins, the other hears stale-revi
   const held = await landFlagged(services[0], 6);
   for (const { runId } of held)
     await until(async () => (await stateOf(services[1], runId)).status === 'quarantined', { what: 'both know it' });
+  let waited = 0;
   for (const [i, { runId, revision }] of held.entries()) {
     const answers = await Promise.all(services.map((service, who) => decide(service, [tokens.ada, tokens.grace][who],
       { runId, action: ACTIONS[(i + who) % 3], reason: `of ${who}`, expectedRevision: revision })));
@@ -91,9 +92,16 @@ test('two instances reviewing the same run: one wins, the other hears stale-revi
     for (const service of services)
       await until(async () => (await stateOf(service, runId)).revision === answers[winner].body.revision,
         { what: 'both show the winner' });
-    const lost = await stateOf(services[1 - winner], runId);
-    if (lost.overtaken) assert.equal(lost.overtaken[0].reason, `of ${1 - winner}`);
+    const loser = services[1 - winner], { body } = answers[1 - winner];
+    const ends = (result) => new RegExp(`run=${runId} result=${result}\\n`).test(loser.log);
+    await until(() => ends('taken') || ends('stale-review'), { what: 'the log says whether it was on its way' });
+    assert.deepEqual([body.status, body.revision], [{ release: 'published', keep: 'quarantined', withdraw: 'withdrawn' }[
+      ACTIONS[(i + winner) % 3]], answers[winner].body.revision], 'a 409 says what the run is now');
+    const { overtaken } = await stateOf(loser, runId);
+    assert.equal(overtaken?.[0].reason, ends('taken') ? `of ${1 - winner}` : undefined);
+    waited += ends('taken');
   }
+  assert.ok(waited > 0, 'both were on their way once at least');
   assert.equal(reviewedRemote(remote).lines.length, 2 * held.length);
   for (const service of services) assertInStep(service);
 });

@@ -155,9 +155,47 @@ test('what cannot be decided has its code and changes nothing', async (t) => {
   });
   await sleep(200); // the log comes through a pipe
   for (const part of ['result=unauthorized', 'by=ada action=release run=flagged-run-one result=taken',
-    'by=grace action=withdraw run=plain-run-two result=wrong-state'])
+    'by=grace action=withdraw run=plain-run-two result=wrong-state', 'by=ada action=? run=flagged-run-one result=invalid-review',
+    'by=ada run=flagged-run-one result=invalid-review', 'by=ada action=release run=? result=invalid-review',
+    'by=ada action=release run=flagged-run-one result=invalid-review', 'by=ada result=invalid-review',
+    'by=ada result=unsupported-media-type'])
     assert.ok(service.log.includes(part), `${part} in\n${service.log}`);
+  for (const line of service.log.split('\n').filter((text) => / review id=/.test(text)))
+    assert.match(line, line.endsWith('result=taken') ? / info  review / : / warn  review /);
   for (const token of Object.values(tokens)) assert.ok(!service.log.includes(token), 'no token in the log');
+});
+
+test('a body that is not taken has its line, too', async (t) => {
+  const { service, tokens } = await startReviewed(t, { config: { max_body: 2000, drain_limit: 100_000 } });
+  const send = (place, body, headers = {}) => service.json(place, { method: 'POST', body, duplex: 'half',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${tokens.ada}`, ...headers } });
+  const large = JSON.stringify({ runId: 'x'.repeat(3000) });
+  const chunked = () => new Blob([large]).stream();
+  const count = (what) => service.log.split('\n').filter((line) => / warn  review /.test(line) && line.includes(what)).length;
+  refused(await send('/api/bench/review', large), 413, 'payload-too-large');
+  refused(await send('/api/bench/review', chunked()), 413, 'payload-too-large');
+  refused(await send('/api/bench/review', 'no gzip', { 'content-encoding': 'gzip' }), 400, 'bad-request');
+  refused(await send('/api/bench/withdraw', chunked()), 413, 'payload-too-large');
+  for (let tries = 0; tries < 100 && count('result=') < 4; tries++) await sleep(20);
+  assert.deepEqual([count('by=ada result=payload-too-large'), count('result=payload-too-large'), count('by=ada result=bad-request')],
+    [2, 3, 1], service.log);
+});
+
+test('the page and the API of the quarantine take the same query, and files that are to be judged are counted', async (t) => {
+  const { service } = await startReviewed(t, { config: { rate_limit: 1000, view_rate_limit: 6 } });
+  for (let i = 1; i <= 8; i++) await submitted(service, flaggedRun({ id: `flagged-run-${i}`, seed: i }));
+  await service.restart(); // nothing is kept
+  for (const query of ['before=0', 'before=x', 'before=99999999999999999999', 'decision=maybe', `flag=${'x'.repeat(65)}`, 'flag=%ff'])
+    for (const place of ['/review', '/api/bench/quarantine'])
+      assert.equal((await service.fetch(`${place}?${query}`)).status, 400, `${place}?${query}`);
+  for (const query of ['decision=kept&before=&flag=', `decision=&flag=${'x'.repeat(64)}`])
+    for (const place of ['/review', '/api/bench/quarantine'])
+      assert.equal((await service.fetch(`${place}?${query}`)).status, 200, `${place}?${query}`);
+  const list = (limit) => service.json(`/api/bench/quarantine?limit=${limit}`);
+  assert.equal((await list(6)).status, 200);
+  assert.equal((await list(6)).status, 200, 'what is kept costs nothing');
+  assert.ok(refused(await list(7), 429, 'rate-limited').retryAfterSec > 0);
+  assert.equal((await list(6)).status, 200);
 });
 
 test('an expired token is nobody', async (t) => {
@@ -178,9 +216,21 @@ test('wrong tokens are counted by address and slow nobody', async (t) => {
   for (let i = 0; i < 10; i++) refused(await decide(service, `wrong${i}`, one), 401, 'unauthorized');
   const answer = await decide(service, tokens.ada, one);
   assert.ok(refused(answer, 429, 'rate-limited').retryAfterSec > 0, 'also with the right one');
-  const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => decide(service, `wrong${i}`, one)));
-  assert.ok(answers.every(({ status }) => status === 429));
-  await submitted(service, makeRun({ id: 'plain-run-two', seed: 2 }));
+  let over = false, refusals = 0;
+  const flood = Promise.all(Array.from({ length: 20 }, async (_, i) => {
+    for (; !over; refusals++) refused(await decide(service, `wrong${i}`, one), 429, 'rate-limited');
+  }));
+  try {
+    for (let i = 2; i < 12; i++) {
+      const began = performance.now(), before = refusals;
+      await submitted(service, makeRun({ id: `plain-run-${i}`, seed: i }));
+      assert.ok(performance.now() - began < 5000, 'a submission has its turn');
+      assert.ok(refusals > before, 'during the flood');
+    }
+  } finally {
+    over = true;
+    await flood;
+  }
   assert.equal((await stateOf(service, 'flagged-run-one')).status, 'quarantined');
 });
 
@@ -279,6 +329,10 @@ test('many reviews and submissions at once leave a sound dataset', async (t) => 
   for (const { status } of await Promise.all(runs)) assert.equal(status, 200);
   const { entries, lines } = reviewed(service);
   assert.equal(lines.length, 30 + 30 + 60);
+  for (const { body, status } of (await Promise.all([...reviews, ...twice])).filter((answer) => answer.status === 200)) {
+    const line = lines[body.revision - 1];
+    assert.deepEqual([status, line.event, line.path], [200, 'decide', body.path], 'the answer tells of the decision itself');
+  }
   const gone = won.filter((first, i) => first && i % 3 === 2).length;
   assert.equal(entries.length, 90 - gone);
   execFileSync('git', ['--git-dir', service.store, 'fsck', '--strict', '--no-dangling']);

@@ -98,11 +98,11 @@ START_TEST(history__decisions_that_came_to_nothing_stand_where_they_belong)
     ck_assert_uint_eq(history.event_count, 3);
     ck_assert(history.events[1].overtaken);
     ck_assert_uint_eq(history.events[1].seq, 0);
-    const struct history_event *last = run_history_last(&history);
+    const struct history_event *last = history_last(&history);
     ck_assert_uint_eq(last->seq, 9);
     state.history = NULL;
     words();
-    ck_assert_ptr_null(run_history_last(&history));
+    ck_assert_ptr_null(history_last(&history));
 }
 END_TEST
 
