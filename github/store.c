@@ -154,7 +154,8 @@ bool store_unready(struct store *store, struct store_error *reason)
 void store_figures(struct store *store, struct store_figures *figures)
 {
     const struct sync *sync = writer_sync(store->writer);
-    *figures = (struct store_figures){.commits = writer_commits(store->writer),
+    *figures = (struct store_figures){.ledger_seq = catalogue_last_seq(store->catalogue),
+                                      .commits = writer_commits(store->writer),
                                       .disk_bytes = disk_bytes(store)};
     if (sync)
         sync_figures(sync, figures);

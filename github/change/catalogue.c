@@ -261,7 +261,7 @@ void catalogue_line(struct catalogue *catalogue, const struct ledger_line *line,
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = catalogue_need_run(catalogue, line->run_id->text, line->run_id->size);
     hold(catalogue, run);
-    run->revision = line->seq;
+    run->revision = catalogue->last_seq = line->seq;
     if (line->path)
         record_set(&run->path, line->path->text, line->path->size);
     copy_string(run->digest, sizeof run->digest, line->digest);
@@ -317,7 +317,7 @@ void catalogue_event(struct catalogue *catalogue, const struct ledger_event *eve
     pthread_mutex_lock(&catalogue->mutex);
     struct run_record *run = catalogue_need_run(catalogue, event->run_id, strlen(event->run_id));
     hold(catalogue, run);
-    run->revision = seq;
+    run->revision = catalogue->last_seq = seq;
     if (event->path)
         record_set(&run->path, event->path, strlen(event->path));
     if (!strcmp(event->event, "accept")) {

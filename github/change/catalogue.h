@@ -50,6 +50,8 @@ bool decision_fits(enum decision decision, enum run_status status);
  * DECIDED_TAKEN, too. */
 enum decided catalogue_decide(struct catalogue *catalogue, const struct change *change,
                               struct run_state *state);
+/* The seq of the dataset's last line. */
+uint64_t catalogue_last_seq(struct catalogue *catalogue);
 /* Whether the dataset has the decision with that mark about the run, whatever came after it. */
 bool catalogue_has_decision(struct catalogue *catalogue, const char *run_id, uint64_t mark);
 /* A decision came to nothing: LINE says which. */

@@ -54,6 +54,14 @@ enum decided catalogue_decide(struct catalogue *catalogue, const struct change *
     return result;
 }
 
+uint64_t catalogue_last_seq(struct catalogue *catalogue)
+{
+    pthread_mutex_lock(&catalogue->mutex);
+    uint64_t seq = catalogue->last_seq;
+    pthread_mutex_unlock(&catalogue->mutex);
+    return seq;
+}
+
 bool catalogue_has_decision(struct catalogue *catalogue, const char *run_id, uint64_t mark)
 {
     pthread_mutex_lock(&catalogue->mutex);

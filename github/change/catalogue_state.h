@@ -59,6 +59,7 @@ struct catalogue {
     struct run_record **order;
     size_t order_count, order_room;
     bool order_known;
+    uint64_t last_seq; /* of the line that was told last */
 };
 
 /* Texts of a record, malloc'ed or of a fixed size, and which a longer text is cut to. */

@@ -108,16 +108,16 @@ static bool plan_move(struct dataset *dataset, struct pending *item, struct stor
         decide_path(move->from, folder, move->to);
     else if (item->change.decision == DECISION_KEEP)
         memcpy(move->to, move->from, sizeof move->to);
-    enum repository_found found =
-        tree_find(dataset->repository, &dataset->root, move->from, &move->blob, error);
-    enum repository_found there = REPOSITORY_ABSENT;
+    enum tree_kind from =
+        tree_look(dataset->repository, &dataset->root, move->from, &move->blob, error);
+    enum tree_kind to = TREE_FREE;
     if (folder)
-        there = tree_find(dataset->repository, &dataset->root, move->to, &other, error);
-    *fine = found != REPOSITORY_FAULT && there != REPOSITORY_FAULT;
-    if (*fine && found == REPOSITORY_ABSENT)
-        overtake(item, "its file is not where it was");
-    else if (*fine && there == REPOSITORY_FOUND)
-        overtake(item, "another file lies where it should go");
+        to = tree_look(dataset->repository, &dataset->root, move->to, &other, error);
+    *fine = from != TREE_FAULT && to != TREE_FAULT;
+    if (*fine && from != TREE_FILE)
+        overtake(item, "The run's file is not where it was.");
+    else if (*fine && to != TREE_FREE)
+        overtake(item, "Something else lies where the run's file should go.");
     return *fine && item->result.outcome != CHANGE_STALE;
 }
 
@@ -142,7 +142,7 @@ static bool look_up(struct dataset *dataset, struct pending *item)
         run_state_free(&state);
     }
     if (!fits)
-        overtake(item, "something else was decided meanwhile");
+        overtake(item, "");
     return fits;
 }
 
@@ -154,13 +154,17 @@ bool decide_append(struct dataset *dataset, struct pending *item, struct store_e
     size_t segment = 0;
     if (!look_up(dataset, item) || !plan_move(dataset, item, error, &fine))
         return fine;
+    bool withdrawn = !strncmp(move->from, "withdrawn/", sizeof "withdrawn/" - 1); /* it has no entry */
     if (strcmp(move->from, move->to) != 0) {
         if (!find_entry(dataset, move->run_id, &segment, &bytes, &old, error))
             return false;
         move->edits = old.size > 0;
-        if (item->change.decision == DECISION_RELEASE &&
-            (!move->edits || !release_entry(&old, move->to, &move->entry))) {
-            overtake(item, "the index does not list it: run `benchledger index`");
+        bool ready = move->edits || withdrawn;
+        if (ready && item->change.decision == DECISION_RELEASE)
+            ready = release_entry(&old, move->to, &move->entry);
+        if (!ready) {
+            overtake(item, "The index does not list the run as this service writes it. "
+                           "`benchledger index` makes it anew.");
             return true;
         }
         if (move->edits && !edit_index(dataset, move, segment, &bytes, error))

@@ -23,7 +23,7 @@ struct tree_cache {
 struct item {
     const char *name;
     size_t name_size;
-    bool is_folder;
+    bool is_folder, is_file;
     const unsigned char *id;
 };
 
@@ -100,6 +100,7 @@ static bool next_item(const struct buffer *raw, size_t *at, struct item *item)
     if (!nul || (size_t)(end - nul) < 1 + GIT_OID_RAWSZ)
         return false;
     item->is_folder = *start == '4'; /* 40000; all others have six digits */
+    item->is_file = !memcmp(start, "100", 3);
     item->name = space + 1;
     item->name_size = (size_t)(nul - item->name);
     item->id = (const unsigned char *)nul + 1;
@@ -115,8 +116,8 @@ static bool find_item(const struct buffer *raw, const char *name, size_t size, s
     return false;
 }
 
-enum repository_found tree_find(struct repository *repository, const git_oid *root,
-                                const char *path, git_oid *id, struct store_error *error)
+enum tree_kind tree_look(struct repository *repository, const git_oid *root, const char *path,
+                         git_oid *id, struct store_error *error)
 {
     char folder_path[GIT_OID_HEXSZ + 1024] = "";
     git_oid at = *root;
@@ -124,22 +125,36 @@ enum repository_found tree_find(struct repository *repository, const git_oid *ro
     for (int depth = 0; depth < DEPTH_MAX && strlen(path) < 1024; depth++) {
         const struct folder *folder = read_folder(repository, folder_path, &at, error);
         if (!folder)
-            return REPOSITORY_FAULT;
+            return TREE_FAULT;
         size_t size = strcspn(name, "/");
         struct item item;
         if (!find_item(&folder->raw, name, size, &item))
-            return REPOSITORY_ABSENT;
+            return TREE_FREE;
         git_oid_fromraw(&at, item.id);
-        if (!name[size]) {
-            *id = at;
-            return REPOSITORY_FOUND;
+        *id = at;
+        if (!name[size])
+            return item.is_file ? TREE_FILE : TREE_BLOCKED;
+        if (!item.is_folder) {
+            memset(id, 0, sizeof *id);
+            return TREE_BLOCKED;
         }
-        if (!item.is_folder)
-            return REPOSITORY_ABSENT;
         name += size + 1;
         snprintf(folder_path, sizeof folder_path, "%.*s", (int)(name - 1 - path), path);
     }
-    return REPOSITORY_ABSENT;
+    return TREE_FREE;
+}
+
+enum repository_found tree_find(struct repository *repository, const git_oid *root,
+                                const char *path, git_oid *id, struct store_error *error)
+{
+    git_oid found = {{0}};
+    enum tree_kind kind = tree_look(repository, root, path, &found, error);
+    if (kind == TREE_FAULT)
+        return REPOSITORY_FAULT;
+    if (kind == TREE_FREE || git_oid_is_zero(&found))
+        return REPOSITORY_ABSENT;
+    *id = found;
+    return REPOSITORY_FOUND;
 }
 
 /* What a folder gets: a file or a folder under NAME, or its removal. */

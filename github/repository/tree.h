@@ -26,6 +26,15 @@ struct tree_edit {
 /* What lies at PATH below the tree ROOT, a file or a folder. */
 enum repository_found tree_find(struct repository *repository, const git_oid *root,
                                 const char *path, git_oid *id, struct store_error *error);
+/* What a path may be for a file that is to be taken from there, or to be put there. */
+enum tree_kind {
+    TREE_FAULT,
+    TREE_FREE,    /* nothing is there, and no file in the way */
+    TREE_FILE,    /* ID is its blob */
+    TREE_BLOCKED, /* a folder, something of another kind, or a path through one that is no folder */
+};
+enum tree_kind tree_look(struct repository *repository, const git_oid *root, const char *path,
+                         git_oid *id, struct store_error *error);
 /* Writes the trees that EDITS make of ROOT (NULL: of nothing); sorts EDITS. The caller holds the
  * commit lock. False also when a file would replace a folder, or a folder a file. */
 bool tree_update(struct repository *repository, const git_oid *root, struct tree_edit *edits,

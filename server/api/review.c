@@ -264,15 +264,17 @@ static void answer_queued(const struct request *request, struct answer *answer)
     answer_end(&writer);
 }
 
-static void answer_stale(const struct request *request, struct answer *answer)
+static void answer_stale(const struct request *request, struct answer *answer,
+                         const struct change_result *result)
 {
+    const char *why = *result->error.message ? result->error.message : NULL;
     struct run_state state = {0};
     /* A submitter gave no revision: only that the run is gone can have come before him. */
     enum error error = request->outcome->own ? ERROR_WRONG_STATE : ERROR_STALE_REVIEW;
     if (store_find(request->service->store, request->outcome->run_id, NULL, &state))
-        put_current(answer, error, NULL, &state);
+        put_current(answer, error, why, &state);
     else
-        answer_error(answer, error, NULL);
+        answer_error(answer, error, why);
     run_state_free(&state);
 }
 
@@ -303,7 +305,7 @@ static void answer_decided(const struct request *request, struct answer *answer)
         answer_committed(request, answer, result);
         return;
     case CHANGE_STALE:
-        answer_stale(request, answer);
+        answer_stale(request, answer, result);
         return;
     case CHANGE_DECLINED:
         answer_error(answer, ERROR_STORE_DECLINED,
@@ -400,9 +402,20 @@ static void decide(struct review *review)
     }
 }
 
+/* A body can take its time: whose token it is counts when it is there. */
+static bool still_known(struct request *request)
+{
+    return maintainers_find(request->service->maintainers, bearer_token(request),
+                            clock_wall_ms() / 1000, &request->maintainer, NULL);
+}
+
 void review_decide(struct request *request, struct answer *answer)
 {
     REVIEW_SCOPE struct review review = {.request = request, .answer = answer};
+    if (!still_known(request)) {
+        refuse(&review, ERROR_UNAUTHORIZED, NULL);
+        return;
+    }
     if (!read_body(&review) || !read_review(&review)) {
         refuse(&review, ERROR_INVALID_REVIEW, NULL);
         return;

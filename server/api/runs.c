@@ -7,6 +7,8 @@
 #include "server/api/shelf.h"
 #include "server/http/request.h"
 
+enum { HISTORY_MOST = 200 };
+
 const char *runs_status_name(enum run_status status)
 {
     static const char *const names[] = {
@@ -147,14 +149,20 @@ static void write_url(const struct request *request, const struct run_state *sta
     js_write_text(writer, buffer_string(&url));
 }
 
-/* LINES are those of the ledger, each an object. */
-static void write_lines(const char *lines, struct js_writer *writer)
+/* The last HISTORY_MOST of LINES, those of the ledger, each an object; how many were left out. */
+static size_t write_lines(const char *lines, struct js_writer *writer)
 {
+    size_t all = 0, left_out = 0;
+    for (const char *at = lines; at && (at = strchr(at, '\n')); at++)
+        all++;
+    for (; lines && all - left_out > HISTORY_MOST; left_out++)
+        lines = strchr(lines, '\n') + 1;
     while (lines && *lines) {
         size_t size = strcspn(lines, "\n");
         js_write_raw(writer, lines, size);
         lines += size + (lines[size] == '\n');
     }
+    return left_out;
 }
 
 /* How it came in, as the first event of its history. */
@@ -187,13 +195,17 @@ static void write_history(const struct run_state *state, struct js_writer *write
     js_write_begin(writer, '[');
     if (state->accepted)
         write_accepted(state, writer);
-    write_lines(state->history, writer);
+    size_t left_out = write_lines(state->history, writer);
     js_write_end(writer, ']');
+    if (left_out) { /* the ledger has them */
+        js_write_key(writer, "historyLeftOut");
+        js_write_number(writer, (double)left_out);
+    }
     if (!state->dropped)
         return;
     js_write_key(writer, "overtaken");
     js_write_begin(writer, '[');
-    write_lines(state->dropped, writer);
+    (void)write_lines(state->dropped, writer);
     js_write_end(writer, ']');
 }
 

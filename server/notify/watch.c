@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "server/api/boardview.h"
+#include "server/clock.h"
 #include "server/file.h"
 #include "server/log.h"
 #include "server/notify/webhook.h"
@@ -16,7 +17,7 @@
 #include "validator/js.h"
 
 /* What may wait in the webhook: less than it holds, so that a page of large bodies does not push others out. */
-enum { PAGE = 50, QUEUED_MOST = 500, BYTES_MOST = 2 << 20, CURSOR_MOST = 32, KEY_ROOM = 24 };
+enum { PAGE = 50, QUEUED_MOST = 500, BYTES_MOST = 2 << 20, CURSOR_MOST = 32, KEY_ROOM = 24, DIGITS_MOST = 15, TRY_MS = 60000 };
 
 struct watch {
     struct service *service;
@@ -25,6 +26,7 @@ struct watch {
     bool behind;      /* there may be more than there was room for */
     uint64_t told;    /* seq of the last run that the webhook has been given */
     uint64_t kept;    /* what the file says */
+    int64_t tried_ms; /* when it could not be written */
 };
 
 static char *cursor_path(struct arena *arena, const struct watch *watch, const char *ending)
@@ -36,8 +38,14 @@ static bool read_cursor(const struct watch *watch, uint64_t *seq)
 {
     ARENA_SCOPE struct arena arena = {0};
     BUFFER_SCOPE struct buffer text = {0};
-    if (!file_read(cursor_path(&arena, watch, ""), CURSOR_MOST, &text) || !text.size)
+    if (!file_read(cursor_path(&arena, watch, ""), CURSOR_MOST, &text))
         return false;
+    size_t digits = strspn(buffer_string(&text), "0123456789");
+    if (!digits || digits > DIGITS_MOST || digits + 1 != text.size || text.data[digits] != '\n') {
+        log_event(LOG_WARN, "what the webhook was told is not known: from now on it is told anew",
+                  LOG_FIELDS({"path", cursor_path(&arena, watch, "")}));
+        return false;
+    }
     *seq = strtoull(buffer_string(&text), NULL, 10);
     return true;
 }
@@ -52,11 +60,13 @@ static void keep_cursor(struct watch *watch, uint64_t seq)
     bool fine = fd >= 0 && dprintf(fd, "%" PRIu64 "\n", seq) > 0;
     if (fd >= 0)
         fine = close(fd) == 0 && fine;
-    if (fine && rename(fresh, path) == 0)
+    watch->tried_ms = 0;
+    if (fine && rename(fresh, path) == 0) {
         watch->kept = seq;
-    else
-        log_event(LOG_WARN, "cannot remember what the webhook was told",
-                  LOG_FIELDS({"path", path}));
+        return;
+    }
+    watch->tried_ms = clock_monotonic_ms();
+    log_event(LOG_WARN, "cannot remember what the webhook was told", LOG_FIELDS({"path", path}));
 }
 
 static uint64_t newest_accepted(const struct service *service)
@@ -158,6 +168,15 @@ static void tell_new(struct watch *watch)
     watch->behind = count == PAGE;
 }
 
+/* A branch that was set back counts its lines anew: what comes from now on is new. */
+static void follow_back(struct watch *watch)
+{
+    struct store_figures figures;
+    store_figures(watch->service->store, &figures);
+    if (figures.ledger_seq < watch->told)
+        keep_cursor(watch, watch->told = figures.ledger_seq);
+}
+
 void watch_look(struct watch *watch)
 {
     if (!watch)
@@ -168,9 +187,11 @@ void watch_look(struct watch *watch)
     uint64_t version = boardview_version(watch->service->board);
     if (version != watch->version || watch->behind) {
         watch->version = version;
+        follow_back(watch);
         tell_new(watch);
     }
     uint64_t settled = webhook_figures(watch->service->webhook).mark;
-    if (settled > watch->kept)
+    bool may_try = !watch->tried_ms || clock_monotonic_ms() - watch->tried_ms >= TRY_MS;
+    if (settled > watch->kept && settled <= watch->told && may_try)
         keep_cursor(watch, settled);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
@@ -159,4 +160,30 @@ test('runs that were there before there was a webhook are not told', async (t) =
   await submit(service, flaggedRun, 'new-run-2', 2);
   await until(() => receiver.bodies.length > 0, 'it is told');
   assert.deepEqual(told(receiver), ['new-run-2']);
+});
+
+for (const cursor of ['99999999999999999999999', '-1', '5 apples', 'garbage', ''])
+  test(`a cursor that reads "${cursor}" silences nothing`, async (t) => {
+    const receiver = await receive(t, fine);
+    const service = await start(t, receiver.port);
+    await submit(service, flaggedRun, 'some-run-1', 1);
+    await until(() => receiver.bodies.length > 0, 'it is told');
+    await service.stop();
+    writeFileSync(path.join(service.folder, 'state', 'webhook.seq'), cursor);
+    await service.begin();
+    await submit(service, flaggedRun, 'some-run-2', 2);
+    await until(() => told(receiver).includes('some-run-2'), 'the next is told');
+    assert.match(service.log, /is not known/);
+  });
+
+test('after the dataset was set back new runs are told', async (t) => {
+  const receiver = await receive(t, fine);
+  const service = await start(t, receiver.port);
+  for (let i = 1; i <= 4; i++) await submit(service, flaggedRun, `some-run-${i}`, i);
+  await until(() => receiver.bodies.length === 4, 'all are told');
+  service.git('update-ref', 'refs/heads/main', 'HEAD~3');
+  await until(async () => (await service.json('/api/bench/quarantine')).body.total === 1, 'it follows');
+  await sleep(300);
+  await submit(service, flaggedRun, 'some-run-5', 5);
+  await until(() => told(receiver).includes('some-run-5'), 'the next is told');
 });

@@ -1,10 +1,11 @@
 // Decisions beside a remote: queued, pushed with submissions, applied again, overtaken.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { startRemote } from '../support/remote.mjs';
+import { gitEnvironment, startRemote } from '../support/remote.mjs';
 import { assertInStep, FULL, postAll, sealedRuns, startRemoteService, until } from '../support/remote_service.mjs';
 import { checkReviewed, decide, flaggedRun, makeMaintainers, stateOf, withdrawCode } from '../support/review.mjs';
 
@@ -207,3 +208,43 @@ exit $bad`);
     assert.equal(reviewedRemote(remote).lines.length, 2 + 6 + 2);
     assertInStep(service);
   });
+
+/** A commit by hand on the remote's branch; CHANGE(git, blob) with git(...args) on its index and blob(text). */
+function commitByHand(remote, change) {
+  const env = { ...gitEnvironment(remote.repo), GIT_DIR: remote.repo, GIT_INDEX_FILE: `${remote.repo}/hand.index`,
+    GIT_AUTHOR_NAME: 'm', GIT_AUTHOR_EMAIL: 'm@x', GIT_COMMITTER_NAME: 'm', GIT_COMMITTER_EMAIL: 'm@x' };
+  const git = (...args) => execFileSync('git', args, { env, encoding: 'utf8' }).trim();
+  git('read-tree', 'main');
+  change(git, (text) => execFileSync('git', ['hash-object', '-w', '--stdin'], { env, input: text, encoding: 'utf8' }).trim());
+  git('update-ref', 'refs/heads/main', git('commit-tree', git('write-tree'), '-p', 'main', '-m', 'by hand'));
+}
+
+for (const [what, change] of [
+  ['a file lies in the place of a folder', (git, blob) => git('update-index', '--add', '--cacheinfo', `100644,${blob('x')},withdrawn`)],
+  ['a folder lies in the place of its file', (git, blob, at) => {
+    git('rm', '-q', '--cached', at);
+    git('update-index', '--add', '--cacheinfo', `100644,${blob('x')},${at}/x`);
+  }],
+  ['its file is something else', (git, blob, at) =>
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},${at}`)]])
+  test(`a queued decision that a commit by hand made impossible (${what}) is dropped, the rest lands`,
+    { timeout: 300_000 }, async (t) => {
+      const { remote, service, tokens } = await start(t);
+      const [lost, other] = await landFlagged(service, 2);
+      const { path: at } = await stateOf(service, lost.runId);
+      const runs = await sealedRuns(service, 'beside', 3);
+      await remote.down();
+      const answers = await Promise.all([
+        decide(service, tokens.ada, { runId: lost.runId, action: 'withdraw', expectedRevision: lost.revision }),
+        decide(service, tokens.ada, { runId: other.runId, action: 'release', expectedRevision: other.revision }),
+        ...runs.map((run) => service.post(run))]);
+      assert.ok(answers.every(({ status }) => status === 202), JSON.stringify(answers.map(({ body }) => body)));
+      commitByHand(remote, (git, blob) => change(git, blob, at));
+      await remote.up();
+      await service.settled(runs);
+      await until(async () => (await stateOf(service, other.runId)).status === 'published', { what: 'the other decision lands' });
+      const { overtaken } = await stateOf(service, lost.runId);
+      assert.equal(overtaken[0].action, 'withdraw');
+      assert.match(service.log, /dropped/);
+      await service.ready();
+    });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { decide, flaggedRun, makeMaintainers, makeRun, reviewed, seal, stateOf, withdrawCode,
 } from '../support/review.mjs';
-import { command, sleep, startService } from '../support/service.mjs';
+import { command, raw, sleep, startService } from '../support/service.mjs';
 
 const PEOPLE = [['ada', 'reviewer'], ['grace', 'admin']];
 
@@ -359,4 +359,64 @@ test('many reviews and submissions at once leave a sound dataset', async (t) => 
   const gone = won.filter((first, i) => first && i % 3 === 2).length;
   assert.equal(entries.length, 90 - gone);
   execFileSync('git', ['--git-dir', service.store, 'fsck', '--strict', '--no-dangling']);
+});
+
+test('an index that this service did not write is not edited by halves', async (t) => {
+  const { service, tokens } = await startReviewed(t);
+  await submitted(service, flaggedRun({ id: 'flagged-run-one', seed: 1 }));
+  await submitted(service, makeRun({ id: 'plain-run-two', seed: 2 }));
+  const { sha256 } = await import('../support/run.mjs');
+  await service.stop();
+  service.replace((git) => {
+    const put = (name, text) => {
+      const blob = execFileSync('git', ['--git-dir', service.store, 'hash-object', '-w', '--stdin'], { input: text, encoding: 'utf8' });
+      git('update-index', '--cacheinfo', `100644,${blob.trim()},${name}`);
+    };
+    const entries = JSON.stringify(JSON.parse(service.file('index/summary.json')), null, 1);
+    const manifest = JSON.parse(service.file('index/manifest.json'));
+    Object.assign(manifest.segments[0], { bytes: Buffer.byteLength(entries), sha256: sha256(entries) });
+    put('index/segments/00001.json', entries);
+    put('index/summary.json', entries);
+    put('index/manifest.json', JSON.stringify(manifest));
+  });
+  await service.begin();
+  const tip = service.git('rev-parse', 'HEAD');
+  for (const [runId, action, expectedRevision] of [['flagged-run-one', 'release', 1], ['plain-run-two', 'withdraw', 2]]) {
+    const answer = await decide(service, tokens.grace, { runId, action, expectedRevision });
+    assert.match(refused(answer, 409, 'stale-review').message, /benchledger index/);
+  }
+  assert.equal((await command(['redact', service.store, 'plain-run-two', '--reason', 'x'])).code, 2);
+  assert.equal(service.git('rev-parse', 'HEAD'), tip);
+  assert.equal((await command(['index', service.store])).code, 0);
+  for (let tries = 0; tries < 100; tries++) {
+    const { status } = await decide(service, tokens.grace, { runId: 'plain-run-two', action: 'withdraw', expectedRevision: 2 });
+    if (status === 200) break;
+    await sleep(50);
+  }
+  assert.equal(reviewed(service).entries.length, 1);
+});
+
+test('a token that was revoked while its body came decides nothing', async (t) => {
+  const { service, tokens, file } = await startReviewed(t);
+  await submitted(service, flaggedRun({ id: 'flagged-run-one', seed: 1 }));
+  const body = JSON.stringify({ runId: 'flagged-run-one', action: 'keep', reason: 'x', expectedRevision: 1 });
+  const slow = raw(service.port, ['POST /api/bench/review HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    + `Authorization: Bearer ${tokens.ada}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body.slice(0, 5)}`,
+  3000, body.slice(5)], { timeout: 15_000 });
+  await sleep(300);
+  assert.equal((await command(['token', 'revoke', 'ada', '--maintainers-file', file])).code, 0);
+  service.child.kill('SIGHUP');
+  assert.match((await slow).text, /^HTTP\/1.1 401 [^]*"code":"unauthorized"/);
+  assert.equal((await stateOf(service, 'flagged-run-one')).revision, 1);
+});
+
+test('a history of many decisions is cut in answers, not in the ledger', async (t) => {
+  const { service, tokens } = await startReviewed(t);
+  await submitted(service, flaggedRun({ id: 'flagged-run-one', seed: 1 }));
+  for (let expectedRevision = 1; expectedRevision <= 203; expectedRevision++)
+    assert.equal((await decide(service, tokens.ada, { runId: 'flagged-run-one', action: 'keep', expectedRevision })).status, 200);
+  const { history, historyLeftOut } = await stateOf(service, 'flagged-run-one');
+  assert.deepEqual([history.length, historyLeftOut], [201, 3]);
+  assert.deepEqual([history[0].event, history[1].seq, history.at(-1).seq], ['accept', 5, 204]);
+  assert.equal(reviewed(service).lines.length, 204);
 });
