@@ -157,7 +157,7 @@ static const struct export_column columns[] = {
     MADE("cellsSkipped", EXPORT_INTEGER, NULL, write_skipped, "of them: skipped"),
     MADE("suiteDurationMs", EXPORT_FIGURE, "ms", write_suite_duration,
          "from the first start of the suite to its last end"),
-    IN_FILE("scrubbedAt", EXPORT_TIME, NULL, "scrubbedAt",
+    IN_FILE("scrubbedAt", EXPORT_TEXT, NULL, "scrubbedAt",
             "when publication took out what could identify a device; empty: nothing was"),
     MADE("validationOk", EXPORT_BOOL, NULL, write_validation_ok,
          "whether the digest verifies and no rule rejects the run today"),
