@@ -1,4 +1,5 @@
 /* export: a dataset as tables. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,29 @@
 #include "server/commands/export_files.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
+#include "validator/text.h"
+
+/* Set by the first SIGINT or SIGTERM, so that no temporary file stays behind; the second one kills. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool go_on(struct store_error *error)
+{
+    return !stopped || error_set(error, "stopped; nothing was replaced");
+}
 
 /* All that is kept of a run between the two passes. */
 struct sort_key {
@@ -21,6 +45,7 @@ struct exporting {
     struct arena arena; /* sort keys, answer key */
     struct sort_key *keys;
     size_t count, room;
+    size_t written;
     size_t left_out; /* files that are no run files */
     bool narrow;     /* a runtime package has no column */
     struct export_packages packages;
@@ -97,7 +122,7 @@ static bool take_path(void *context, const char *path)
         work->left_out++;
     }
     close_run(&file);
-    return true;
+    return go_on(&work->error);
 }
 
 static int by_creation(const void *left, const void *right)
@@ -141,6 +166,7 @@ static void write_run(struct exporting *work, const char *path, struct run_file 
     export_write_validation(run, export_files_at(&work->files, FILE_VALIDATION));
     if (!work->from_index)
         add_to_board(work, path, &file->report.verdict);
+    work->written++;
 }
 
 /* The second pass. */
@@ -154,7 +180,7 @@ static bool write_runs(struct exporting *work)
         else
             work->left_out++; /* somebody changed it meanwhile */
         close_run(&file);
-        if (!export_files_flush(&work->files, &work->error))
+        if (!go_on(&work->error) || !export_files_flush(&work->files, &work->error))
             return false;
     }
     return true;
@@ -180,7 +206,7 @@ static int report_end(const struct exporting *work, const char *dataset, bool do
     }
     if (work->narrow)
         offline_complain(dataset, "has too many runtime packages: some have no column");
-    printf("runs %zu, left out %zu\n", work->count, work->left_out);
+    printf("runs %zu, left out %zu\n", work->written, work->left_out);
     return work->left_out || work->narrow ? EXIT_FAILURE : OFFLINE_OK;
 }
 
@@ -203,10 +229,12 @@ int export_command(int count, char **arguments)
             "datapackage.json, which says what every column is.\n" DATASET_HELP
             "\nOUTDIR is made; files of an earlier export in it are replaced, all at the end.\n"
             "leaderboard.csv has the rows that `rows` prints.",
-        .exits = "  0  everything was exported\n"
-                 "  1  exported, but for what stderr names: files that are no run files\n"
-                 "  3  the dataset cannot be read, or OUTDIR cannot be written\n"
-                 "  64 wrong usage",
+        .exits =
+            "  0  everything was exported\n"
+            "  1  exported, but for what stderr names: files that are no run files\n"
+            "  3  nothing was replaced: the dataset cannot be read, OUTDIR cannot be written, or\n"
+            "     the command was stopped by a signal\n"
+            "  64 wrong usage",
         .operands_least = 2,
         .operands_most = 2};
     bool with_quarantine = false;
@@ -227,8 +255,13 @@ int export_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
+    if (!*arguments[1] || !text_is_formed((struct text){licence, strlen(licence)})) {
+        offline_complain(arguments[0], "OUTDIR has a name, and --licence NAME is UTF-8");
+        return EXIT_USAGE;
+    }
+    watch_signals();
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct exporting work = {0};
+    struct exporting work = {.error = {"the answer key cannot be used"}};
     work.board = board_new(dataset_protocols(&work.arena, protocols));
     bool done = offline_key(&work.arena, NULL, &work.key) &&
                 dataset_source(arguments[0], &repository, &work.source, &work.error) &&

@@ -1,6 +1,7 @@
 // export: a dataset as tables, against an independent writer, and read by another program.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -224,6 +225,31 @@ test('another program reads the tables as described and finds the medians of the
   assert.equal(tables.runs, 5);
   for (const metric of ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs'])
     assert.ok(compared[metric] > 0, metric);
+});
+
+test('an export that is stopped leaves nothing half-done', async (t) => {
+  const folder = temporary(t);
+  const dataset = path.join(folder, 'data'), out = path.join(folder, 'out');
+  mkdirSync(out);
+  for (let i = 0; i < 40; i++)
+    put(dataset, `runs/2026/01/stopped-run-${i}.json`, seal(makeRun({ id: `stopped-run-${i}`, seed: i, pad: 1 << 18 })));
+  const child = spawn(process.env.BENCHLEDGER_BINARY, ['export', dataset, out], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  while (child.exitCode === null && readdirSync(out).length === 0) await new Promise((wake) => setImmediate(wake));
+  child.kill('SIGTERM');
+  const [code, signal] = await ended;
+  assert.equal(signal, null);
+  t.diagnostic(`exit code ${code}`); // 0: it was faster
+  assert.ok(code === 0 || code === 3);
+  assert.deepEqual(readdirSync(out).sort(), code === 0 ? NAMES : []);
+});
+
+test('a dataset without runs has tables without rows', (t) => {
+  const folder = temporary(t);
+  mkdirSync(path.join(folder, 'data', 'runs'), { recursive: true });
+  const result = exported(path.join(folder, 'data'), path.join(folder, 'out'));
+  assert.equal(result.status, 0, result.stderr);
+  sameExports(result, []);
 });
 
 test('what is no dataset, or cannot be written, is said to be', (t) => {
