@@ -81,106 +81,106 @@ void export_write_figure(struct buffer *out, double value);
 struct pressure export_pressure(const struct export_run *run);
 
 /* Columns that several tables have. */
-#define COLUMN_RUN_ID                                                        \
+#define SHARED_RUN_ID                                                        \
     {                                                                        \
         "runId", EXPORT_TEXT, NULL, "id of the run", FROM_RUN, "runId", NULL \
     }
-#define COLUMN_CREATED_AT                                                                    \
+#define SHARED_CREATED_AT                                                                    \
     {                                                                                        \
         "createdAt", EXPORT_TIME, NULL, "when the run was made", FROM_RUN, "createdAt", NULL \
     }
-#define COLUMN_PROTOCOL                                                                    \
+#define SHARED_PROTOCOL                                                                    \
     {                                                                                      \
         "protocol", EXPORT_TEXT, NULL, "what was measured how", FROM_RUN, "protocol", NULL \
     }
-#define COLUMN_SUITE                                                                      \
+#define SHARED_SUITE                                                                      \
     {                                                                                     \
         "suite", EXPORT_TEXT, NULL, "which set of cells was run", FROM_RUN, "suite", NULL \
     }
-#define COLUMN_DEVICE_CLASS                                                                  \
+#define SHARED_DEVICE_CLASS                                                                  \
     {                                                                                        \
         "deviceClass", EXPORT_TEXT, NULL, "operating system and GPU family", FROM_RUN, NULL, \
             export_device_class                                                              \
     }
-#define COLUMN_DEVICE_SUBCLASS                                                                 \
+#define SHARED_DEVICE_SUBCLASS                                                                 \
     {                                                                                          \
         "deviceSubclass", EXPORT_TEXT, NULL, "operating system and GPU model", FROM_RUN, NULL, \
             export_device_subclass                                                             \
     }
-#define COLUMN_BROWSER                                                                      \
+#define SHARED_BROWSER                                                                      \
     {                                                                                       \
         "browser", EXPORT_TEXT, NULL, "browser", FROM_RUN, "environment.browser.name", NULL \
     }
-#define COLUMN_BROWSER_VERSION                                                   \
+#define SHARED_BROWSER_VERSION                                                   \
     {                                                                            \
         "browserVersion", EXPORT_TEXT, NULL, "version of the browser", FROM_RUN, \
             "environment.browser.version", NULL                                  \
     }
-#define COLUMN_OS                                                                              \
+#define SHARED_OS                                                                              \
     {                                                                                          \
         "os", EXPORT_TEXT, NULL, "operating system", FROM_RUN, "environment.os.platform", NULL \
     }
-#define COLUMN_GPU_VENDOR                                                                        \
+#define SHARED_GPU_VENDOR                                                                        \
     {                                                                                            \
         "gpuVendor", EXPORT_TEXT, NULL, "vendor, of WebGPU", FROM_RUN, "environment.gpu.vendor", \
             NULL                                                                                 \
     }
-#define COLUMN_GPU_ARCHITECTURE                                                    \
+#define SHARED_GPU_ARCHITECTURE                                                    \
     {                                                                              \
         "gpuArchitecture", EXPORT_TEXT, NULL, "architecture, of WebGPU", FROM_RUN, \
             "environment.gpu.architecture", NULL                                   \
     }
-#define COLUMN_MEMORY_GB                                                                    \
+#define SHARED_MEMORY_GB                                                                    \
     {                                                                                       \
         "deviceMemoryGB", EXPORT_NUMBER, "GB", "memory as the browser rounds it", FROM_RUN, \
             "environment.hardware.deviceMemoryGB", NULL                                     \
     }
-#define COLUMN_ISOLATED                                                                         \
+#define SHARED_ISOLATED                                                                         \
     {                                                                                           \
         "crossOriginIsolated", EXPORT_BOOL, NULL, "whether the page was cross-origin isolated", \
             FROM_RUN, "environment.flags.crossOriginIsolated", NULL                             \
     }
-#define COLUMN_MFLOPS                                                                             \
+#define SHARED_MFLOPS                                                                             \
     {                                                                                             \
         "fingerprintMflops", EXPORT_FIGURE, "Mflop/s", "speed of the calibration loop", FROM_RUN, \
             "fingerprint.mflops", NULL                                                            \
     }
-#define COLUMN_CELL_ID                                                                          \
+#define SHARED_CELL_ID                                                                          \
     {                                                                                           \
         "cellId", EXPORT_TEXT, NULL, "id of the cell within its run", FROM_CELL, "cellId", NULL \
     }
-#define COLUMN_RUNTIME_ID                                                       \
+#define SHARED_RUNTIME_ID                                                       \
     {                                                                           \
         "runtimeId", EXPORT_TEXT, NULL, "runtime", FROM_CELL, "runtimeId", NULL \
     }
-#define COLUMN_RUNTIME_VERSION                                                    \
+#define SHARED_RUNTIME_VERSION                                                    \
     {                                                                             \
         "runtimeVersion", EXPORT_TEXT, NULL, "version of the runtime", FROM_CELL, \
             "runtimeVersion", NULL                                                \
     }
-#define COLUMN_MODEL_ID                                                                   \
+#define SHARED_MODEL_ID                                                                   \
     {                                                                                     \
         "benchModelId", EXPORT_TEXT, NULL, "model", FROM_CELL, "model.benchModelId", NULL \
     }
-#define COLUMN_WORKLOAD_ID                                                         \
+#define SHARED_WORKLOAD_ID                                                         \
     {                                                                              \
         "workloadId", EXPORT_TEXT, NULL, "workload", FROM_CELL, "workloadId", NULL \
     }
-#define COLUMN_BACKEND                                                                             \
+#define SHARED_BACKEND                                                                             \
     {                                                                                              \
         "resolvedBackend", EXPORT_TEXT, NULL, "backend that the runtime ended up with", FROM_CELL, \
             "resolvedBackend", NULL                                                                \
     }
-#define COLUMN_STATUS                                                                           \
+#define SHARED_STATUS                                                                           \
     {                                                                                           \
         "status", EXPORT_TEXT, NULL, "ok, invalid, error or skipped", FROM_CELL, "status", NULL \
     }
-#define COLUMN_LOAD_MS                                                                     \
+#define SHARED_LOAD_MS                                                                     \
     {                                                                                      \
         "loadMs", EXPORT_FIGURE, "ms", "how long the model took to load", FROM_CELL, NULL, \
             export_load_ms                                                                 \
     }
-#define COLUMN_LOAD_CACHED                                                                  \
+#define SHARED_LOAD_CACHED                                                                  \
     {                                                                                       \
         "loadCached", EXPORT_BOOL, NULL, "whether the model came from the browser's cache", \
             FROM_CELL, "load.cached", NULL                                                  \
