@@ -15,6 +15,7 @@ struct column {
     const struct name *(*text)(const struct row *row);
     struct tally *(*names)(struct row *row);
     int (*said)(const struct row *row); /* -1: absent */
+    const char *unit, *about;           /* for who reads the CSV; unit: NULL without one */
 };
 
 const struct column *board_columns(size_t *count);

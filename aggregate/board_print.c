@@ -2,6 +2,7 @@
 
 #include "aggregate/board_columns.h"
 #include "aggregate/board_select.h"
+#include "aggregate/csv.h"
 #include "validator/number.h"
 
 static void write_names(struct js_writer *writer, struct tally *names)
@@ -106,38 +107,6 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
     js_write_end(&writer, '}');
 }
 
-/* RFC 4180 quoting; what a spreadsheet would run as a formula is given a leading apostrophe. A lone surrogate
- * has no UTF-8: it becomes U+FFFD, as an encoder of the web prints it. */
-static void csv_text(struct buffer *out, const char *text, size_t size)
-{
-    bool formula = size && strchr("=+-@", *text) && *text;
-    bool quoted = false;
-    for (size_t i = 0; i < size; i++)
-        quoted = quoted || text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r';
-    if (quoted)
-        buffer_byte(out, '"');
-    if (formula)
-        buffer_byte(out, '\'');
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"')
-            buffer_byte(out, '"');
-        if ((unsigned char)text[i] == 0xED && (unsigned char)text[i + 1] >= 0xA0) {
-            buffer_add(out, "\xEF\xBF\xBD", 3);
-            i += 2;
-        } else {
-            buffer_byte(out, text[i]);
-        }
-    }
-    if (quoted)
-        buffer_byte(out, '"');
-}
-
-static void csv_number(struct buffer *out, double number)
-{
-    if (isfinite(number))
-        out->size += number_print(number, buffer_reserve(out, NUMBER_PRINT_MAX));
-}
-
 static void csv_names(struct buffer *out, struct tally *names)
 {
     BUFFER_SCOPE struct buffer joined = {0};
@@ -172,7 +141,7 @@ static void csv_column(struct buffer *out, const struct column *column, struct r
     case COLUMN_BOOL:
         said = column->said(row);
         if (said >= 0)
-            buffer_text(out, said ? "true" : "false");
+            csv_bool(out, said);
         break;
     }
 }

@@ -16,6 +16,7 @@ int scrub_command(int count, char **arguments);
 int entry_command(int count, char **arguments);
 int index_command(int count, char **arguments);
 int rows_command(int count, char **arguments);
+int export_command(int count, char **arguments);
 int keygen_command(int count, char **arguments);
 int verify_receipt_command(int count, char **arguments);
 int redact_command(int count, char **arguments);

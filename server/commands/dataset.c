@@ -12,8 +12,6 @@
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
 
-#define DATASET_HELP "DATASET is a plain folder with runs/, a work tree or a bare repository."
-
 enum { PROTOCOLS_MAX = 16 };
 
 /* One run file as any commit would index it: every archived protocol, flagged by its folder. */
@@ -121,9 +119,8 @@ static void take_rebuilt(void *context, const char *entry, size_t size)
     board_add(context, entry, size);
 }
 
-/* From the index that SOURCE holds. *FOUND: there is one. */
-static bool fill_from_index(const struct source *source, struct board *board, bool *found,
-                            struct store_error *error)
+bool dataset_index(const struct source *source, struct board *board, bool *found,
+                   struct store_error *error)
 {
     struct index *index = NULL;
     struct index_loading loading = {
@@ -176,12 +173,11 @@ static bool fill_board(const char *dataset, struct board *board, struct store_er
     struct source source;
     bool found;
     return dataset_source(dataset, &repository, &source, error) &&
-           fill_from_index(&source, board, &found, error) &&
+           dataset_index(&source, board, &found, error) &&
            (found || fill_from_files(dataset, board, error));
 }
 
-/* The items of a LIST parted by commas or blanks, as in the configuration, copied into ARENA. */
-static const char *const *split(struct arena *arena, const char *list)
+const char *const *dataset_protocols(struct arena *arena, const char *list)
 {
     const char **items = arena_clear_take(arena, PROTOCOLS_MAX + 1, sizeof *items);
     size_t count = 0;
@@ -206,7 +202,7 @@ int rows_command(int count, char **arguments)
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    const char *protocols = "localmode-bench/5,localmode-bench/4";
+    const char *protocols = DATASET_PROTOCOLS;
     const struct option_row rows[] = {{.name = "protocols",
                                        .value = "LIST",
                                        .text = &protocols,
@@ -218,7 +214,7 @@ int rows_command(int count, char **arguments)
     ARENA_SCOPE struct arena arena = {0};
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
-    struct board *board = board_new(split(&arena, protocols));
+    struct board *board = board_new(dataset_protocols(&arena, protocols));
     if (fill_board(arguments[0], board, &error)) {
         board_write_rows(board, NULL, &out);
         exit_code = offline_output(out.data, out.size);

@@ -1,9 +1,11 @@
 /* Everything pure that a submission passes: read, digest, shape, recompute, rules, scrub, entry. What is
- * published can be read, has the shape of a run, and its scrub changes nothing more. */
+ * published can be read, has the shape of a run, and its scrub changes nothing more. As a row of a table it has
+ * as many fields as the header. */
 #include <stdlib.h>
 
 #include "aggregate/bait.h"
 #include "aggregate/board.h"
+#include "aggregate/export.h"
 #include "aggregate/publication.h"
 #include "tests/fuzz/fuzz.h"
 #include "validator/digest.h"
@@ -36,6 +38,44 @@ static void publish_again(struct arena *arena, const struct verdict *verdict,
     board_free(board);
 }
 
+/* Every record of a CSV file has as many fields as its first one. */
+static void check_table(const struct buffer *table)
+{
+    size_t fields = 1, columns = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < table->size; i++) {
+        char c = table->data[i];
+        quoted = quoted != (c == '"');
+        fields += !quoted && c == ',';
+        if (quoted || c != '\n')
+            continue;
+        if (columns && fields != columns)
+            abort();
+        columns = fields;
+        fields = 1;
+    }
+    if (!columns || fields != 1 || quoted)
+        abort();
+}
+
+static void export_tables(struct arena *arena, const struct report *report)
+{
+    struct export_packages packages = {0};
+    BUFFER_SCOPE struct buffer out = {0};
+    export_packages_add(&packages, &report->verdict);
+    const struct export_run *run = export_prepare(arena, report, &packages);
+    for (int table = 0; table < EXPORT_TABLES; table++) {
+        out.size = 0;
+        export_write_header((enum export_table)table, &packages, &out);
+        export_write_run((enum export_table)table, run, &out);
+        check_table(&out);
+    }
+    export_write_texts(run, &out);
+    export_write_validation(run, &out);
+    export_write_package(&packages, "CC0-1.0", &out);
+    export_packages_free(&packages);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct policy policy = {0};
@@ -56,5 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bait_find(publication.bytes.data, publication.bytes.size);
     publish_again(&arena, &verdict, &publication);
     publication_free(&publication);
+    const struct report report = {.end = REPORT_PUBLISHABLE, .shaped = true, .verdict = verdict};
+    export_tables(&arena, &report);
     return 0;
 }
