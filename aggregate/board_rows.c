@@ -38,8 +38,7 @@ static void series_add(struct series *series, double value)
     series->values[series->count++] = value;
 }
 
-/* First place among COUNT sorted values that is not below VALUE. */
-static size_t find_place(const double *values, size_t count, double value)
+size_t values_below(const double *values, size_t count, double value)
 {
     size_t low = 0;
     while (low < count) {
@@ -61,7 +60,7 @@ static void series_sort(struct series *series)
     }
     for (; series->sorted < series->count; series->sorted++) {
         double value = series->values[series->sorted];
-        size_t place = find_place(series->values, series->sorted, value);
+        size_t place = values_below(series->values, series->sorted, value);
         memmove(series->values + place + 1, series->values + place,
                 (series->sorted - place) * sizeof value);
         series->values[place] = value;
@@ -71,7 +70,7 @@ static void series_sort(struct series *series)
 static void series_remove(struct series *series, double value)
 {
     series_sort(series);
-    size_t place = find_place(series->values, series->count, value);
+    size_t place = values_below(series->values, series->count, value);
     memmove(series->values + place, series->values + place + 1,
             (series->count - place - 1) * sizeof value);
     series->sorted = --series->count;

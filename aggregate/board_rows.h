@@ -84,6 +84,8 @@ void rows_free(struct rows *rows);
 
 /* The *COUNT values of a figure in ascending order; they stay until the row changes. */
 const double *row_values(struct row *row, enum figure figure, size_t *count);
+/* How many of COUNT sorted values are less than VALUE. */
+size_t values_below(const double *values, size_t count, double value);
 /* Median of a figure, NAN without values. */
 double row_median(struct row *row, enum figure figure);
 /* The names of a tally by UTF-16 code units. */

@@ -49,20 +49,6 @@ static const double *values_of_others(struct row *row, enum figure figure, const
     return others;
 }
 
-/* How many of COUNT sorted values are less than VALUE. */
-static size_t count_below(const double *values, size_t count, double value)
-{
-    size_t low = 0;
-    while (low < count) {
-        size_t middle = (low + count) / 2;
-        if (values[middle] < value)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
 static struct neighbour compare(struct row *row, enum figure figure, double value,
                                 const struct entry *own, struct arena *arena)
 {
@@ -70,7 +56,7 @@ static struct neighbour compare(struct row *row, enum figure figure, double valu
     const double *values = row ? values_of_others(row, figure, own, arena, &found.count) : NULL;
     if (!found.count)
         return found;
-    found.below = count_below(values, found.count, value);
+    found.below = values_below(values, found.count, value);
     found.min = values[0];
     found.q25 = quantile(values, found.count, 0.25);
     found.median = quantile(values, found.count, 0.5);

@@ -92,9 +92,9 @@ bool store_unready(struct store *store, struct store_error *reason);
 /* Figures for whoever watches the service. */
 struct store_figures {
     uint64_t ledger_seq; /* of the dataset's last line */
-    uint64_t queued;  /* runs that are durable here and not at the remote */
-    uint64_t parked;  /* declined and conflicting ones that are kept */
-    uint64_t commits; /* made here since the start */
+    uint64_t queued;     /* runs that are durable here and not at the remote */
+    uint64_t parked;     /* declined and conflicting ones that are kept */
+    uint64_t commits;    /* made here since the start */
     uint64_t pushes, failed_pushes;
     uint64_t disk_bytes; /* of the repository, when last measured */
     int64_t push_ms;     /* the usual length of a push; 0: none yet */

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "github/repository/files.h"
+
 enum { READ_STEP = 65536 };
 
 bool file_read_all(int fd, size_t most, struct buffer *text)
@@ -40,4 +42,9 @@ bool file_read(const char *path, size_t most, struct buffer *text)
     close(fd);
     errno = problem;
     return whole;
+}
+
+bool file_write_synced(int fd, const char *bytes, size_t size)
+{
+    return files_write(fd, bytes, size) && fsync(fd) == 0;
 }

@@ -154,7 +154,8 @@ bool decide_append(struct dataset *dataset, struct pending *item, struct store_e
     size_t segment = 0;
     if (!look_up(dataset, item) || !plan_move(dataset, item, error, &fine))
         return fine;
-    bool withdrawn = !strncmp(move->from, "withdrawn/", sizeof "withdrawn/" - 1); /* it has no entry */
+    bool withdrawn =
+        !strncmp(move->from, "withdrawn/", sizeof "withdrawn/" - 1); /* it has no entry */
     if (strcmp(move->from, move->to) != 0) {
         if (!find_entry(dataset, move->run_id, &segment, &bytes, &old, error))
             return false;

@@ -19,20 +19,6 @@ static void free_key(struct receipt_key **key)
 }
 #define KEY_SCOPE __attribute__((cleanup(free_key)))
 
-static bool write_whole(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return fsync(fd) == 0;
-}
-
 /* A file that exists holds a key that receipts may hang on. A half-written one is none. */
 static bool save_key(const struct receipt_key *key, const char *path)
 {
@@ -43,7 +29,7 @@ static bool save_key(const struct receipt_key *key, const char *path)
         return false;
     }
     bool saved = fchmod(fd, S_IRUSR | S_IWUSR) == 0 && receipt_key_private(key, &pem) &&
-                 write_whole(fd, pem.data, pem.size);
+                 file_write_synced(fd, pem.data, pem.size);
     int problem = errno;
     if (pem.data)
         explicit_bzero(pem.data, pem.size);

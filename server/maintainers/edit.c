@@ -108,20 +108,6 @@ bool edit_begin(struct maintainers_edit *edit, const char *path)
     return good;
 }
 
-static bool write_whole(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-    return fsync(fd) == 0;
-}
-
 /* The owner first: a change of owner may take rights from the mode. */
 static bool dress(const struct maintainers_edit *edit, int fd)
 {
@@ -144,7 +130,7 @@ bool edit_save(struct maintainers_edit *edit)
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return fail(edit, "its folder", strerror(errno));
-    bool saved = dress(edit, fd) && write_whole(fd, edit->text.data, edit->text.size) &&
+    bool saved = dress(edit, fd) && file_write_synced(fd, edit->text.data, edit->text.size) &&
                  renameat(AT_FDCWD, path, edit->folder, edit->name) == 0;
     int problem = errno;
     close(fd);

@@ -17,7 +17,15 @@
 #include "validator/js.h"
 
 /* What may wait in the webhook: less than it holds, so that a page of large bodies does not push others out. */
-enum { PAGE = 50, QUEUED_MOST = 500, BYTES_MOST = 2 << 20, CURSOR_MOST = 32, KEY_ROOM = 24, DIGITS_MOST = 15, TRY_MS = 60000 };
+enum {
+    PAGE = 50,
+    QUEUED_MOST = 500,
+    BYTES_MOST = 2 << 20,
+    CURSOR_MOST = 32,
+    KEY_ROOM = 24,
+    DIGITS_MOST = 15,
+    TRY_MS = 60000
+};
 
 struct watch {
     struct service *service;
