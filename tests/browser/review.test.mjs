@@ -255,7 +255,7 @@ test('review: a decision about a dataset on a remote that is away is followed to
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const { file, tokens } = await makeMaintainers(folder, PEOPLE);
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { maintainers_file: file, submit_wait_ms: 300, remote_timeout_ms: 5000 } });
+  const service = await startRemoteService(t, remote, { config: { maintainers_file: file, submit_wait_ms: 3000, remote_timeout_ms: 5000 } });
   await service.ready();
   const runs = await sealedRuns(service, 'flagged', 1, (id, seed) => flaggedRun({ id, seed, cells: ['llm'], chunks: 8 }));
   await postAll(service, runs, { clients: 1 });

@@ -52,13 +52,13 @@ test('a run leaves the tip of a local store while it is served', async (t) => {
 test('history is rewritten by the steps of README, and a mirror that was offline brings nothing back',
   { timeout: 300_000 }, async (t) => {
     const remote = await startFileRemote(t);
-    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 300 } });
+    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 3000 } });
     await service.ready();
     const runs = await sealedRuns(service, 'gone-run', 4);
     await postAll(service, runs, { clients: 2 });
     await service.settled(runs);
     const blob = remote.git('rev-parse', `HEAD:runs/2026/01/${GONE}.json`).trim();
-    const away = await startRemoteService(t, remote, { config: { submit_wait_ms: 300 } });
+    const away = await startRemoteService(t, remote, { config: { submit_wait_ms: 3000 } });
     await away.ready();
     const late = await sealedRuns(away, 'late-run', 3);
     remote.vanish();

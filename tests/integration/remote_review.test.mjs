@@ -21,7 +21,7 @@ async function start(t, { services = 1, config = {}, ...options } = {}) {
   const started = [];
   for (let i = 0; i < services; i++) {
     const service = await startRemoteService(t, remote, { secret: 'shared by all instances of this test, long enough',
-      config: { maintainers_file: file, submit_wait_ms: 300, remote_timeout_ms: 5000, review_rate_limit: 0, ...config } });
+      config: { maintainers_file: file, submit_wait_ms: 3000, remote_timeout_ms: 5000, review_rate_limit: 0, ...config } });
     await service.ready();
     started.push(service);
   }
