@@ -178,6 +178,8 @@ enum change_kind { CHANGE_RUN, CHANGE_DECISION };
 /* DECISION_REDACT is never queued: see redact.h. */
 enum decision { DECISION_RELEASE, DECISION_KEEP, DECISION_WITHDRAW, DECISION_REDACT, DECISIONS };
 const char *decision_name(enum decision decision);
+/* Where a decision puts the file that lies at PATH: there, elsewhere, or nowhere (empty). */
+void decision_path(enum decision decision, const char *path, char out[RUN_PATH_MAX + 1]);
 
 /* One submission, or one decision about a run, as a value that can be applied to any tip. All pointers
  * are copied by store_commit and store_decide. */

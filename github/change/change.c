@@ -91,6 +91,17 @@ const char *decision_name(enum decision decision)
     return names[decision];
 }
 
+void decision_path(enum decision decision, const char *path, char out[RUN_PATH_MAX + 1])
+{
+    static const char *const folders[DECISIONS] = {
+        [DECISION_RELEASE] = "runs", [DECISION_WITHDRAW] = "withdrawn"};
+    const char *rest = strchr(path, '/'), *folder = folders[decision];
+    if (folder && rest)
+        snprintf(out, RUN_PATH_MAX + 1, "%s%s", folder, rest);
+    else
+        snprintf(out, RUN_PATH_MAX + 1, "%s", decision == DECISION_REDACT ? "" : path);
+}
+
 static const char *event_name(const struct change *change)
 {
     if (change->kind == CHANGE_RUN)

@@ -1,17 +1,10 @@
 #include "github/change/decide.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "github/repository/source.h"
 #include "github/repository/tree.h"
 #include "validator/arena.h"
-
-void decide_path(const char *path, const char *folder, char out[RUN_PATH_MAX + 1])
-{
-    const char *rest = strchr(path, '/');
-    snprintf(out, RUN_PATH_MAX + 1, "%s%s", folder, rest ? rest : "/");
-}
 
 /* OLD with the values that a release changes, in their places. */
 static bool release_entry(const struct buffer *old, const char *path, struct buffer *out)
@@ -98,20 +91,14 @@ static void overtake(struct pending *item, const char *why)
 static bool plan_move(struct dataset *dataset, struct pending *item, struct store_error *error,
                       bool *fine)
 {
-    static const char *const folders[DECISIONS] = {
-        [DECISION_RELEASE] = "runs", [DECISION_WITHDRAW] = "withdrawn"};
     struct move *move = &item->move;
     git_oid other;
-    const char *folder = folders[item->change.decision];
-    *fine = true;
-    if (folder)
-        decide_path(move->from, folder, move->to);
-    else if (item->change.decision == DECISION_KEEP)
-        memcpy(move->to, move->from, sizeof move->to);
+    decision_path(item->change.decision, move->from, move->to);
+    bool moves = *move->to && strcmp(move->from, move->to) != 0;
     enum tree_kind from =
         tree_look(dataset->repository, &dataset->root, move->from, &move->blob, error);
     enum tree_kind to = TREE_FREE;
-    if (folder)
+    if (moves)
         to = tree_look(dataset->repository, &dataset->root, move->to, &other, error);
     *fine = from != TREE_FAULT && to != TREE_FAULT;
     if (*fine && from != TREE_FILE)

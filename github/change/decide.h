@@ -8,7 +8,5 @@
 /* Appends the decision ITEM to ledger and index, and fills its move; its result says committed or
  * stale. False: the tip cannot be read. */
 bool decide_append(struct dataset *dataset, struct pending *item, struct store_error *error);
-/* Path in FOLDER of the file that lies at PATH. */
-void decide_path(const char *path, const char *folder, char out[RUN_PATH_MAX + 1]);
 
 #endif

@@ -93,12 +93,9 @@ static void refuse(struct review *review, enum error error, const char *message)
 
 static bool admit_body(struct request *request, struct answer *answer)
 {
-    if (!request->service->store || request->service->unbound) {
+    if (!request->service->store || request->service->unbound)
         answer_error(answer, ERROR_STORE_UNBOUND, "This service takes no decisions.");
-        log_attempt(request, NULL, answer->error->code);
-        return false;
-    }
-    if (admission_body(request, answer))
+    else if (admission_body(request, answer))
         return true;
     log_attempt(request, NULL, answer->error->code);
     return false;
@@ -337,15 +334,11 @@ static struct decided_record *make_record(const struct review *review)
  * not be found any more. */
 static struct outcome *make_outcome(const struct review *review)
 {
-    static const char *const folders[DECISIONS] = {
-        [DECISION_RELEASE] = "runs", [DECISION_WITHDRAW] = "withdrawn"};
-    const char *folder = folders[review->change.decision], *from = review->state.path,
-               *rest = strchr(from, '/'), *reason = review->change.reason;
+    const char *reason = review->change.reason;
     struct outcome *outcome = memory_grow(NULL, sizeof *outcome);
     *outcome = (struct outcome){.answer = answer_decided, .own = review->change.own};
     snprintf(outcome->run_id, sizeof outcome->run_id, "%s", review->state.run_id);
-    snprintf(outcome->path, sizeof outcome->path, "%s%s", folder && rest ? folder : "",
-             folder && rest ? rest : from);
+    decision_path(review->change.decision, review->state.path, outcome->path);
     if (reason)
         buffer_add(&outcome->reason, reason, strlen(reason));
     return outcome;
