@@ -21,7 +21,7 @@ async function start(t, { services = 1, config = {}, ...options } = {}) {
   const started = [];
   for (let i = 0; i < services; i++) {
     const service = await startRemoteService(t, remote, { secret: 'shared by all instances of this test, long enough',
-      config: { maintainers_file: file, submit_wait_ms: 3000, remote_timeout_ms: 5000, review_rate_limit: 0, ...config } });
+      config: { maintainers_file: file, submit_wait_ms: 10000, remote_timeout_ms: 5000, review_rate_limit: 0, ...config } });
     await service.ready();
     started.push(service);
   }
@@ -115,7 +115,7 @@ test('a decision that somebody else overtook is dropped, logged and shown', { ti
   await remote.down();
   const mine = await decide(first, tokens.ada, { runId, action: 'release', reason: 'mine', expectedRevision: revision });
   const also = await decide(first, tokens.ada, { runId: other.runId, action: 'keep', expectedRevision: other.revision });
-  assert.deepEqual([mine.status, also.status], [202, 202]);
+  assert.deepEqual([mine.status, also.status], [202, 202], JSON.stringify([mine.body, also.body]));
   await first.stop('SIGKILL');
   await remote.up();
   const yours = await until(async () => {
