@@ -46,6 +46,8 @@ struct policy {
     const char *const
         *protocols; /* NULL-terminated list; NULL: every archived protocol and schema */
     int rules;      /* a set that is known; 0: RULES_VERSION */
+    double
+        accepted_ms; /* when the run was accepted, ms since 1970; 0: not known, and what asks is silent */
 };
 /* Whether there is a rule set VERSION. */
 bool rules_known(int version);
