@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "validator/bench_rules_3.h"
+#include "validator/model_catalogue.h"
 #include "validator/text.h"
 
 #define ITERATIONS_LEAST 3.0
@@ -182,6 +183,61 @@ static void value_out_of_range(const struct subject *subject)
     }
 }
 
+/* The first field of a cell whose name the catalogue does not have; NULL: it has them all. */
+static const char *unknown_field(const struct model_catalogue *catalogue,
+                                 const struct bench_cell *cell, const struct js_value **name)
+{
+    const struct text shown = text_of(cell->model_name);
+    const struct catalogue_model *model =
+        model_catalogue_find(catalogue, text_of(cell->bench_model_id));
+    const struct {
+        const char *field;
+        const struct js_value *name;
+        bool known;
+    } names[] = {
+        {"runtimeId", cell->runtime_id,
+         model_catalogue_has_runtime(catalogue, text_of(cell->runtime_id))},
+        {"workloadId", cell->workload_id,
+         model_catalogue_has_workload(catalogue, text_of(cell->workload_id))},
+        {"benchModelId", cell->bench_model_id, model != NULL},
+        {"displayName", cell->model_name,
+         model && shown.size >= model->name.size &&
+             !memcmp(shown.data, model->name.data, model->name.size)},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!names[i].known) {
+            *name = names[i].name;
+            return names[i].field;
+        }
+    return NULL;
+}
+
+static void unknown_name(const struct subject *subject)
+{
+    const struct model_catalogue *catalogue = subject->flags->policy->catalogue;
+    const struct js_value *name;
+    const char *field = catalogue ? unknown_field(catalogue, subject->cell, &name) : NULL;
+    if (!field)
+        return;
+    struct flag_writer evidence;
+    flag_begin(&evidence);
+    js_write_key(&evidence.writer, "field");
+    js_write_text(&evidence.writer, field);
+    rule_put_text(&evidence, "name", name);
+    rule_raise(subject, subject->rule->severity, subject->cell, &evidence);
+}
+
+static void size_looser_envelope(const struct subject *subject)
+{
+    const struct model_catalogue *catalogue = subject->flags->policy->catalogue;
+    const struct catalogue_model *model =
+        catalogue ? model_catalogue_find(catalogue, text_of(subject->cell->bench_model_id)) : NULL;
+    double size = subject->cell->size_bytes;
+    if (model && size < model->smallest_bytes &&
+        rule_envelope(size) > rule_envelope(model->smallest_bytes))
+        rule_flag_numbers(subject, "sizeBytes", size, "smallest", model->smallest_bytes);
+}
+
 /* clang-format off */
 static const struct rule rules[] = {
     {"few-iterations", SEVERITY_WARN, ALL_CELLS, few_iterations,
@@ -214,6 +270,14 @@ static const struct rule rules[] = {
      "a number is none that its field can have",
      "n, sizeBytes or count is negative or no whole number, a share is outside {} to {}, or a span of time is negative or not finite",
      "The runner mixed up a field or a unit.", {0, 1}, NULL},
+    {"unknown-name", SEVERITY_REJECT, ALL_CELLS, unknown_name,
+     "a runtime, model or workload is none that the catalogue knows",
+     "runtimeId, workloadId or benchModelId is not in this service's catalogue, or displayName does not begin with the model's name there",
+     "Use the names that the runner gives. Whoever measures something new waits for a maintainer, who adds it.", {0}, NULL},
+    {"size-looser-envelope", SEVERITY_REJECT, LLM_CELLS, size_looser_envelope,
+     "a size is declared that no build of the model has, and that allows higher rates",
+     "sizeBytes is below the smallest size in this service's catalogue, and the rate envelope of that size is a looser one",
+     "Declare the size of the build that was loaded.", {0}, NULL},
     {"hidden-page", SEVERITY_WARN, AFTER_CELLS, hidden_page,
      "the page was hidden during an iteration of an ok cell",
      "an iteration of an ok cell overlaps with the time between a visibility-hidden event and the next visibility-visible one",

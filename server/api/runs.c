@@ -30,7 +30,8 @@ bool runs_judge(struct arena *arena, const struct service *service, const struct
                 const struct store_blob *blob, struct js_document *document,
                 struct verdict *verdict)
 {
-    struct policy any = {.rules = rules_known(state->rules) ? state->rules : service->policy.rules};
+    struct policy any = {.rules = rules_known(state->rules) ? state->rules : service->policy.rules,
+                         .catalogue = service->policy.catalogue};
     int year, month;
     (void)calendar_read((struct text){state->at, strlen(state->at)}, &any.accepted_ms, &year,
                         &month);

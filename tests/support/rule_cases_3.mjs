@@ -13,6 +13,14 @@ const cell = (run, id) => run.cells.find(({ cellId }) => cellId === id);
 const llm = (run) => cell(run, LLM);
 const first = (run) => llm(run).iterations[0];
 
+/** What made-up runs measure, as a catalogue file. */
+export const CATALOGUE = {
+  runtimes: ['transformers-wasm', 'webllm', 'litert'],
+  workloads: ['embed-single', 'embed-batch32', 'chat-pp128-tg128', 'chat-pp512-tg128', 'quality-sts-20', 'quality-mmlu-25'],
+  models: [{ benchModelId: 'smollm2-135m', displayName: 'SmolLM2 135M', smallestBytes: 81788928 },
+    { benchModelId: 'bge-small-en', displayName: 'BGE Small EN' }],
+};
+
 /** An honest run of a suite, in the protocol's order and whole. */
 export function baseOf3({ mutate }, options = {}) {
   const run = makeRun({ cells: KINDS, ...options });
