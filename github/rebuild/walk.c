@@ -46,6 +46,19 @@ bool walk_list_add(struct walk_list *list, const struct source *source, const ch
     return source_list(source, folder, tell_path, list, error);
 }
 
+bool walk_list_add_file(struct walk_list *list, const struct source *source, const char *path,
+                        struct store_error *error)
+{
+    git_oid blob;
+    if (!source->repository)
+        return add_item(list, path, NULL);
+    enum repository_found found =
+        repository_find(source->repository, &source->commit, path, &blob, error);
+    if (found == REPOSITORY_ABSENT)
+        error_set(error, "%s is missing", path);
+    return found == REPOSITORY_FOUND && add_item(list, path, &blob);
+}
+
 void walk_list_free(struct walk_list *list)
 {
     arena_free(&list->arena);

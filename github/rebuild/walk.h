@@ -22,6 +22,9 @@ struct walk_list {
 /* Adds the .json files below FOLDER (`runs`), in byte order; none when it is not there. */
 bool walk_list_add(struct walk_list *list, const struct source *source, const char *folder,
                    struct store_error *error);
+/* The file at PATH, which must be there. */
+bool walk_list_add_file(struct walk_list *list, const struct source *source, const char *path,
+                        struct store_error *error);
 void walk_list_free(struct walk_list *list);
 
 /* A file on its way. All of it is gone after it was taken. */
