@@ -26,7 +26,9 @@ void report_judge(struct report *report, const char *name, struct arena *arena,
                   const struct js_document *document, const struct policy *policy,
                   const struct answer_key *key)
 {
-    *report = (struct report){.name = name, .digest.status = DIGEST_MISSING};
+    *report = (struct report){.name = name,
+                              .rules = policy->rules ? policy->rules : RULES_VERSION,
+                              .digest.status = DIGEST_MISSING};
     if (document->root.type == JS_OBJECT)
         report->digest = digest_verify(document);
     report->shaped = validate(arena, document, policy, key, &report->verdict, &report->errors);
@@ -59,7 +61,7 @@ static void write_findings(const struct report *report, struct js_writer *writer
     else
         write_empty(writer);
     js_write_key(writer, "rulesVersion");
-    js_write_number(writer, RULES_VERSION);
+    js_write_number(writer, report->rules);
     if (report->shaped && !report->verdict.answers_parsed) {
         js_write_key(writer, "answersParsed");
         js_write_bool(writer, false);

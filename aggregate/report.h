@@ -15,6 +15,7 @@ struct report {
     const char *problem; /* why it cannot be read; NULL when it can */
     enum report_end end;
     bool shaped; /* the verdict is there, else errors */
+    int rules;   /* the set that it was judged by, whatever came of it */
     struct digest_check digest;
     struct shape_errors errors;
     struct verdict verdict;

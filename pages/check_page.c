@@ -43,13 +43,13 @@ static void put_form(struct buffer *out)
 }
 
 /* What a flag means and what helps: read by people, and by the script for the flags that it shows. */
-static void put_rules(struct buffer *out)
+static void put_rules(struct buffer *out, int rules)
 {
     const struct protocol *family = protocol_localmode_bench();
     struct rule_text rule;
     buffer_text(out, "<details id=\"check-rules\"><summary>What the rules look for, and what to do "
                      "about each</summary><dl class=\"rules\">");
-    for (size_t i = 0; family->rule(i, &rule); i++) {
+    for (size_t i = 0; family->rule(rules, i, &rule); i++) {
         html_put(out, "<div data-rule=\"{}\"><dt><code>{}</code> ", html_text(rule.code),
                  html_text(rule.code));
         methodology_severity(out, &rule);
@@ -81,7 +81,7 @@ static void put_withdrawal(struct buffer *out)
         "<ul class=\"plain\" aria-label=\"Runs whose codes are kept here\"></ul></section>");
 }
 
-void check_page_write(struct buffer *out, bool own_rules)
+void check_page_write(struct buffer *out, bool own_rules, int rules)
 {
     static const char title[] = "Check a file";
     const struct frame frame = {
@@ -97,10 +97,10 @@ void check_page_write(struct buffer *out, bool own_rules)
         "FILE</code> prints what would be published.</p></noscript>");
     if (own_rules)
         buffer_text(out, "<p class=\"note\">This service takes other protocols or smaller files, "
-                         "or has another answer key "
+                         "or has another answer key or rule set "
                          "than the validator in this page knows: its own verdict may differ.</p>");
     put_form(out);
     put_withdrawal(out);
-    put_rules(out);
+    put_rules(out, rules);
     frame_close(out);
 }

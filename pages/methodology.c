@@ -102,7 +102,7 @@ void methodology_severity(struct buffer *out, const struct rule_text *rule)
     put_severity(out, SEVERITY_REJECT);
 }
 
-static void put_rules(struct buffer *out, const struct protocol *family)
+static void put_rules(struct buffer *out, const struct protocol *family, int rules)
 {
     struct rule_text rule;
     html_put(
@@ -117,8 +117,8 @@ static void put_rules(struct buffer *out, const struct protocol *family)
         "class=\"rules\"><thead><tr>"
         "<th scope=\"col\">Rule</th><th scope=\"col\">Severity</th><th scope=\"col\">Looks at</th>"
         "<th scope=\"col\">Raised when</th><th scope=\"col\">What to do</th></tr></thead><tbody>",
-        html_number(family->rules_version));
-    for (size_t i = 0; family->rule(i, &rule); i++) {
+        html_number(rules));
+    for (size_t i = 0; family->rule(rules, i, &rule); i++) {
         html_put(out, "<tr id=\"{}\"><th scope=\"row\"><code>{}</code></th><td>",
                  html_text(rule.code), html_text(rule.code));
         methodology_severity(out, &rule);
@@ -175,7 +175,7 @@ static void put_limits(struct buffer *out)
 }
 
 void methodology_write(struct buffer *out, const struct protocol *family, struct text protocol,
-                       const char *licence)
+                       int rules, const char *licence)
 {
     html_put(
         out,
@@ -195,7 +195,7 @@ void methodology_write(struct buffer *out, const struct protocol *family, struct
     put_terms(out, TERM_FIGURE, "figures", "Figures");
     put_terms(out, TERM_STATISTIC, "statistics", "Statistics");
     put_terms(out, TERM_MARK, "marks", "Marks");
-    put_rules(out, family);
+    put_rules(out, family, rules);
     put_privacy(out);
     put_history(out, family, protocol);
     put_limits(out);

@@ -6,9 +6,9 @@
 #include "pages/html.h"
 #include "validator/protocol.h"
 
-/* PROTOCOL is FAMILY/N, LICENCE that of the data; what goes between <main> and </main>. */
+/* PROTOCOL is FAMILY/N, RULES the set that runs are judged by, LICENCE that of the data; what goes between <main> and </main>. */
 void methodology_write(struct buffer *out, const struct protocol *family, struct text protocol,
-                       const char *licence);
+                       int rules, const char *licence);
 /* How grave what RULE finds is: a mark, and a second one where it may be graver. */
 void methodology_severity(struct buffer *out, const struct rule_text *rule);
 /* Whether PROTOCOL is a version on record. */

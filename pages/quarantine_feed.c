@@ -48,7 +48,8 @@ static void put_codes(struct buffer *out, const struct history *history, bool in
         buffer_add(&code, history->codes[i].data, history->codes[i].size);
         html_put(out, "{}{}", html_text(i ? ", " : ""),
                  html_slice(history->codes[i], HTML_NAME_MOST));
-        if (in_words && protocol_rule(protocol_localmode_bench(), buffer_string(&code), &rule))
+        if (in_words &&
+            protocol_rule(protocol_localmode_bench(), history->rules, buffer_string(&code), &rule))
             html_put(out, " ({})", html_text(rule.message));
     }
 }

@@ -100,7 +100,7 @@ static void put_filters(struct buffer *out, const struct review_list *list)
     buffer_text(out, "<form class=\"choose\" action=\"/review\"><div><label for=\"f-flag\">Flag"
                      "</label><select id=\"f-flag\" name=\"flag\">");
     put_option(out, "", "any", known);
-    for (size_t i = 0; family->rule(i, &rule); i++) {
+    for (size_t i = 0; family->rule(list->rules, i, &rule); i++) {
         bool chosen = !strcmp(rule.code, list->flag);
         known = known || chosen;
         put_option(out, rule.code, rule.code, chosen);

@@ -22,6 +22,7 @@ struct review_list {
     const struct review_item *items; /* newest first */
     size_t count, all;               /* ALL: that the filters leave, on all pages */
     const char *flag, *decision;     /* what was asked for, "" for any */
+    int rules;                       /* the set whose codes are offered as filters */
     bool first;                      /* the newest are shown */
     unsigned long long next;         /* what the next page is before; 0: there is none */
 };

@@ -94,7 +94,7 @@ void run_flag(const struct run_view *view, const struct flag *flag, size_t alike
         html_put(view->out, ", and {} more like it", html_number((double)alike));
     buffer_text(view->out, ".</p>");
     put_evidence(view->out, flag);
-    if (protocol_rule(view->verdict->family, flag->code, &rule))
+    if (protocol_rule(view->verdict->family, view->verdict->rules_version, flag->code, &rule))
         html_put(view->out, "<p class=\"advice\"><strong>What to do:</strong> {}</p>",
                  html_text(rule.advice));
     buffer_text(view->out, "</li>");

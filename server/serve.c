@@ -246,7 +246,8 @@ static void fill(struct service *service)
                   NULL);
     else if (*config->nonce_secret && strlen(config->nonce_secret) < SECRET_LEAST)
         log_event(LOG_WARN, "the nonce secret is shorter than 32 bytes", NULL);
-    service->policy.protocols = (const char *const *)config->protocols;
+    service->policy = (struct policy){.protocols = (const char *const *)config->protocols,
+                                      .rules = (int)config->rules};
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));
     service->openapi = openapi_make(config);

@@ -121,7 +121,7 @@ void bench_read_cell(struct shape *shape, const struct js_value *value, struct b
 const struct run *bench_read(struct shape *shape, const struct js_document *document);
 const struct summaries *bench_recompute(struct arena *arena, const struct run *run);
 void bench_judge(struct flags *flags, const struct run *run, const struct summaries *summaries);
-bool bench_rule(size_t i, struct rule_text *text);
+bool bench_rule(int rules, size_t i, struct rule_text *text);
 void bench_write_summaries(const struct run *run, const struct summaries *summaries,
                            struct js_writer *writer);
 

@@ -11,7 +11,6 @@ const struct protocol *protocol_localmode_bench(void)
         .schema_first = 1,
         .schema_last = 3,
         .schema_submitted = 2,
-        .rules_version = RULES_VERSION,
         .read = bench_read,
         .recompute = bench_recompute,
         .judge = bench_judge,
@@ -50,12 +49,31 @@ bool protocol_number(const struct js_value *id, double *number)
     return true;
 }
 
-bool protocol_rule(const struct protocol *family, const char *code, struct rule_text *text)
+bool rules_known(int version)
 {
-    for (size_t i = 0; family->rule(i, text); i++)
+    struct rule_text first;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (families[i]()->rule(version, 0, &first))
+            return true;
+    return false;
+}
+
+static bool find_in_set(const struct protocol *family, int rules, const char *code,
+                        struct rule_text *text)
+{
+    for (size_t i = 0; family->rule(rules, i, text); i++)
         if (!strcmp(text->code, code))
             return true;
     return false;
+}
+
+bool protocol_rule(const struct protocol *family, int rules, const char *code,
+                   struct rule_text *text)
+{
+    bool found = find_in_set(family, rules, code, text);
+    for (int set = RULES_NEWEST; !found && set > 0; set--)
+        found = find_in_set(family, set, code, text);
+    return found;
 }
 
 void flag_begin(struct flag_writer *evidence)

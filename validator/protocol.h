@@ -10,6 +10,8 @@
 struct flags {
     struct arena *arena;
     const struct answer_key *key; /* or NULL */
+    const struct policy *policy;
+    int rules; /* the set that is judged by */
     struct flag *first, **last;
     size_t count;
     const char *codes[RULES_MAX]; /* each once */
@@ -33,15 +35,15 @@ struct protocol {
     const char *family;            /* the id up to the slash: "localmode-bench" */
     int schema_first, schema_last; /* what archive tools take */
     int schema_submitted;          /* the lowest one a submission may carry */
-    int rules_version;
     /* Shape: the typed view in SHAPE's arena. It is used only when no error was recorded. */
     const struct run *(*read)(struct shape *shape, const struct js_document *document);
     const struct summaries *(*recompute)(struct arena *arena, const struct run *run);
     void (*judge)(struct flags *flags, const struct run *run, const struct summaries *summaries);
     void (*write_summaries)(const struct run *run, const struct summaries *summaries,
                             struct js_writer *writer);
-    /* The I-th rule, in the order in which they are tried; false behind the last. */
-    bool (*rule)(size_t i, struct rule_text *text);
+    /* The I-th rule of set RULES, in the order in which they are tried; false behind the last, and of a set
+     * that the family has not. */
+    bool (*rule)(int rules, size_t i, struct rule_text *text);
 };
 
 const struct protocol *protocol_localmode_bench(void);
@@ -51,8 +53,9 @@ const struct protocol *protocol_find(const struct js_value *id);
 /* Reads the N of FAMILY/N; false when it is not a number from 1 without leading zeros. */
 bool protocol_number(const struct js_value *id, double *number);
 
-/* The rule that raises CODE; false when there is none. */
-bool protocol_rule(const struct protocol *family, const char *code, struct rule_text *text);
+/* The rule that raises CODE in set RULES, else in the newest set that has one; false when there is none. */
+bool protocol_rule(const struct protocol *family, int rules, const char *code,
+                   struct rule_text *text);
 
 /* Adds a flag and returns a writer into its evidence object through EVIDENCE, which flag_end
  * closes. */

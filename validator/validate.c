@@ -46,7 +46,11 @@ bool validate(struct arena *arena, const struct js_document *document, const str
     if (errors->count)
         return false;
     const struct summaries *summaries = family->recompute(arena, run);
-    struct flags flags = {.arena = arena, .key = key, .last = &flags.first};
+    struct flags flags = {.arena = arena,
+                          .key = key,
+                          .policy = policy,
+                          .rules = policy->rules ? policy->rules : RULES_VERSION,
+                          .last = &flags.first};
     family->judge(&flags, run, summaries);
     *verdict = (struct verdict){.document = document,
                                 .family = family,
@@ -56,7 +60,7 @@ bool validate(struct arena *arena, const struct js_document *document, const str
                                 .flags = flags.first,
                                 .flagged = flags.reject,
                                 .answers_parsed = key != NULL,
-                                .rules_version = family->rules_version};
+                                .rules_version = flags.rules};
     return true;
 }
 

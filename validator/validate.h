@@ -14,9 +14,10 @@
 
 enum {
     SHAPE_ERRORS_MAX = 50,
-    FLAGS_MAX = 5000, /* recorded; beyond them only the first of each code */
-    RULES_MAX = 64,   /* rows of a rule table */
-    RULES_VERSION = 2,
+    FLAGS_MAX = 5000,  /* recorded; beyond them only the first of each code */
+    RULES_MAX = 64,    /* rows of a rule table */
+    RULES_VERSION = 2, /* the set that is judged by when nothing else is said */
+    RULES_NEWEST = 3,  /* a draft */
 };
 
 struct shape_error {
@@ -40,11 +41,14 @@ struct flag {
     struct flag *next;
 };
 
-/* Which protocols and schemas are taken. */
+/* Which protocols and schemas are taken, and what they are judged by. */
 struct policy {
     const char *const
         *protocols; /* NULL-terminated list; NULL: every archived protocol and schema */
+    int rules;      /* a set that is known; 0: RULES_VERSION */
 };
+/* Whether there is a rule set VERSION. */
+bool rules_known(int version);
 
 struct protocol; /* the family's table of functions, protocol.h */
 struct run;      /* the family's typed view, begins with struct run_identity */

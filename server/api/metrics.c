@@ -194,7 +194,7 @@ void metrics_answer(struct request *request, struct answer *answer)
     struct buffer *out = &answer->body;
     begin(out, "build_info", "gauge", "The version that runs, always 1.");
     buffer_format(out, "benchledger_build_info{version=\"%s\",rules=\"%d\"} 1\n",
-                  BENCHLEDGER_VERSION, RULES_VERSION);
+                  BENCHLEDGER_VERSION, service->policy.rules);
     add_requests(service->metrics, out);
     add_ends(service->metrics, out);
     add_gauges(service, out);

@@ -18,13 +18,13 @@ static bool has_own_rules(const struct service *service)
     while (*module && *own && !strcmp(*module, *own))
         module++, own++;
     return *module || *own || *service->config->mmlu_key ||
-           service->config->limits.max_body < USUAL_BODY;
+           service->policy.rules != RULES_VERSION || service->config->limits.max_body < USUAL_BODY;
 }
 
 void page_check(struct request *request, struct answer *answer)
 {
     struct buffer page = {0};
-    check_page_write(&page, has_own_rules(request->service));
+    check_page_write(&page, has_own_rules(request->service), request->service->policy.rules);
     pages_send(answer, 200, &page);
 }
 

@@ -48,7 +48,8 @@ void page_methodology(struct request *request, struct answer *answer)
     const struct frame frame = {.title = {title.data, title.size}, .here = "/methodology"};
     struct buffer page = {0};
     frame_open(&page, &frame);
-    methodology_write(&page, found, text_of(&name), request->service->config->licence);
+    methodology_write(&page, found, text_of(&name), request->service->policy.rules,
+                      request->service->config->licence);
     frame_close(&page);
     pages_send(answer, 200, &page);
 }

@@ -102,7 +102,7 @@ static struct content *make_case(struct service *service, const struct run_state
     struct verdict verdict;
     struct buffer page = {0};
     size_t size;
-    bool judged = runs_judge(&made.arena, service, blob, &document, &verdict);
+    bool judged = runs_judge(&made.arena, service, state, blob, &document, &verdict);
     char *title = arena_format(&made.arena, "Review of %s", state->run_id);
     const struct frame frame = {
         .title = {title, strlen(title)}, .here = "/review", .script = "review.js"};
@@ -200,7 +200,7 @@ static struct content *make_card(struct service *service, const struct run_state
     struct verdict verdict;
     struct buffer card = {0};
     size_t size;
-    if (runs_judge(&arena, service, blob, &document, &verdict)) {
+    if (runs_judge(&arena, service, state, blob, &document, &verdict)) {
         entry_write(&verdict, true, state->path, &text);
         if (js_read(&arena, text.data, text.size, &entry, &where))
             review_card_write(&card, &verdict, &entry.root);
@@ -302,6 +302,7 @@ void page_review_list(struct request *request, struct answer *answer)
     if (review_query_read(request, LIST_PAGE + 1, 0, &query)) {
         listing.list.flag = query.flag;
         listing.list.decision = query.decision;
+        listing.list.rules = request->service->policy.rules;
         listing.list.first = !query.wanted.before;
         send_list(&listing, &query.wanted);
     } else {

@@ -37,7 +37,7 @@ static struct content *make_page(const struct service *service, const struct run
     struct js_document document;
     struct verdict verdict;
     struct history history;
-    if (!runs_judge(&arena, service, blob, &document, &verdict))
+    if (!runs_judge(&arena, service, state, blob, &document, &verdict))
         return NULL;
     run_history_read(&arena, state, text_of(verdict.identity->protocol), &history);
     history_write(&past, &history);

@@ -99,7 +99,7 @@ static enum history_verdict verdict_of_codes(struct arena *arena, const struct h
     for (size_t i = 0; i < history->code_count; i++) {
         struct rule_text rule;
         const struct text code = history->codes[i];
-        bool known = protocol_rule(protocol_localmode_bench(),
+        bool known = protocol_rule(protocol_localmode_bench(), history->rules,
                                    arena_copy(arena, code.data, code.size), &rule);
         if (known && rule.severity == SEVERITY_REJECT)
             return HISTORY_QUARANTINED;

@@ -25,10 +25,12 @@ void runs_judgement(const struct verdict *verdict, struct buffer *out)
     buffer_format(out, ",\"rulesVersion\":%d", verdict->rules_version);
 }
 
-bool runs_judge(struct arena *arena, const struct service *service, const struct store_blob *blob,
-                struct js_document *document, struct verdict *verdict)
+bool runs_judge(struct arena *arena, const struct service *service, const struct run_state *state,
+                const struct store_blob *blob, struct js_document *document,
+                struct verdict *verdict)
 {
-    static const struct policy any = {0};
+    const struct policy any = {.rules = rules_known(state->rules) ? state->rules
+                                                                  : service->policy.rules};
     struct js_error where;
     struct shape_errors errors = {0};
     return js_read(arena, blob->data, blob->size, document, &where) &&
@@ -36,14 +38,15 @@ bool runs_judge(struct arena *arena, const struct service *service, const struct
 }
 
 /* NULL when it is no run file. */
-static struct content *judge(const struct request *request, const struct store_blob *blob)
+static struct content *judge(const struct request *request, const struct run_state *state,
+                             const struct store_blob *blob)
 {
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
     struct verdict verdict;
     struct buffer out = {0};
     size_t size;
-    if (!runs_judge(&arena, request->service, blob, &document, &verdict))
+    if (!runs_judge(&arena, request->service, state, blob, &document, &verdict))
         return NULL;
     runs_judgement(&verdict, &out);
     char *data = buffer_take(&out, &size);
@@ -73,7 +76,7 @@ static struct content *find_judgement(const struct request *request, const struc
     struct content *content = shelf_find(service->judgements, blob.id);
     if (content || !store_read_run(service->store, state, true, &blob, &error))
         return content;
-    content = judge(request, &blob);
+    content = judge(request, state, &blob);
     if (content)
         shelf_keep(service->judgements, blob.id, content);
     store_blob_free(&blob);
@@ -81,7 +84,8 @@ static struct content *find_judgement(const struct request *request, const struc
 }
 
 /* The ledger keeps codes only: they stand in for a run whose file is gone (withdrawn). */
-static void write_from_codes(const struct run_state *state, struct js_writer *writer)
+static void write_from_codes(const struct request *request, const struct run_state *state,
+                             struct js_writer *writer)
 {
     ARENA_SCOPE struct arena arena = {0};
     struct js_document document;
@@ -99,7 +103,7 @@ static void write_from_codes(const struct run_state *state, struct js_writer *wr
         }
     js_write_end(writer, ']');
     js_write_key(writer, "rulesVersion");
-    js_write_number(writer, state->rules ? state->rules : RULES_VERSION);
+    js_write_number(writer, state->rules ? state->rules : request->service->policy.rules);
 }
 
 /* Finds the run, and in JUDGEMENT what only a run in flight has. One that has ended between the two
@@ -131,7 +135,7 @@ static void write_judgement(const struct request *request, const struct run_stat
     }
     struct content *content = find_judgement(request, state);
     if (!content) {
-        write_from_codes(state, writer);
+        write_from_codes(request, state, writer);
         return;
     }
     size_t size;

@@ -21,10 +21,12 @@ void runs_write(const struct request *request, const struct run_state *state,
                 struct js_writer *writer);
 /* Whether runs_write finds the judgement of that run's file kept; else it makes it. */
 bool runs_is_judged(const struct request *request, const struct run_state *state);
-/* Judges a file of the dataset again, by today's rules and whatever its protocol's version. What it finds
- * lives in ARENA and points into BLOB. False when it is no run file. */
-bool runs_judge(struct arena *arena, const struct service *service, const struct store_blob *blob,
-                struct js_document *document, struct verdict *verdict);
+/* Judges the file of run STATE again, whatever its protocol's version, by the rule set that its line in the
+ * ledger names, or the configured one without such a line. What it finds lives in ARENA and points into
+ * BLOB. False when it is no run file. */
+bool runs_judge(struct arena *arena, const struct service *service, const struct run_state *state,
+                const struct store_blob *blob, struct js_document *document,
+                struct verdict *verdict);
 const char *runs_status_name(enum run_status status);
 void runs_judgement(const struct verdict *verdict, struct buffer *out);
 

@@ -83,6 +83,18 @@ int offline_output(const char *bytes, size_t size)
     return OFFLINE_UNREADABLE;
 }
 
+bool offline_rules(const char *text, int *rules)
+{
+    size_t size = strlen(text);
+    int version = size == 1 && *text > '0' && *text <= '9' ? *text - '0' : 0;
+    if (!rules_known(version)) {
+        offline_complain("--rules", "names no rule set: there are 2, and 3 as a draft");
+        return false;
+    }
+    *rules = version;
+    return true;
+}
+
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key)
 {
     size_t size;

@@ -28,6 +28,9 @@ void offline_complain_shape(const char *file, const struct shape_errors *errors)
 /* BYTES to stdout, with a newline only on a terminal. The exit code. */
 int offline_output(const char *bytes, size_t size);
 
+/* Reads the version of a rule set. False when there is no such set (and that was reported). */
+bool offline_rules(const char *text, int *rules);
+
 /* The answer key at PATH, or the compiled-in one when PATH is NULL. False when it cannot be used (and that
  * was reported). The key lives in ARENA. */
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key);
