@@ -14,7 +14,8 @@ struct audit_options {
     struct source source;
     const char *history; /* the git folder whose commits are looked at; NULL: none */
     bool work_tree;      /* SOURCE is the work tree of HISTORY */
-    const struct answer_key *key; /* NULL: answers are not parsed again, and those verdicts are notes */
+    const struct answer_key
+        *key; /* NULL: answers are not parsed again, and those verdicts are notes */
     /* DONE of COUNT run files were looked at, the last of SIZE bytes. False stops. May be NULL. */
     bool (*step)(void *context, size_t done, size_t count, size_t size);
     void *context;

@@ -16,8 +16,8 @@ struct file_read {
     char problem[REPORT_PROBLEM_MAX]; /* it is not even JSON; else empty */
     struct js_document document;
     struct report report;
-    bool printed; /* its bytes are what JSON.stringify prints */
-    const char *removable; /* something in it that publication removes; NULL: nothing */
+    bool printed;                    /* its bytes are what JSON.stringify prints */
+    const char *removable;           /* something in it that publication removes; NULL: nothing */
     char tail[PUBLICATION_PATH_MAX]; /* YYYY/MM/ID.json, as createdAt and runId say */
     const char *run_id;
     bool known; /* to the ledger, which says: */
@@ -75,7 +75,7 @@ static void judge(struct auditing *audit, struct walk_file *file, struct file_re
         ask_ledger(audit, file, read);
     }
     if (read->known && read->state.accepted)
-        policy.rules = read->state.rules;
+        policy.rules = rules_known(read->state.rules) ? read->state.rules : 0;
     report_judge(&read->report, file->path, &file->arena, &read->document, &policy,
                  audit->options->key);
     if (read->document.root.type == JS_OBJECT)
@@ -133,8 +133,7 @@ static bool check_itself(struct findings *findings, const struct walk_file *file
     if (!read->printed)
         findings_add(findings, FINDING_FORM, !read->known, path, "its bytes are others");
     if (strcmp(strchr(path, '/') + 1, read->tail) != 0)
-        findings_add(findings, FINDING_PATH, false, path, "createdAt and runId say %s",
-                     read->tail);
+        findings_add(findings, FINDING_PATH, false, path, "createdAt and runId say %s", read->tail);
     return true;
 }
 

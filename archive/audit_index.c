@@ -267,7 +267,8 @@ static bool walk_segments(struct indexing *indexing)
     if (!walk_list_add(&indexing->list, walk.source, INDEX_SEGMENTS_FOLDER, audit->error))
         return false;
     bool archive = !indexing->has_manifest && !indexing->list.count && indexing->has_summary;
-    if (archive && !walk_list_add_file(&indexing->list, walk.source, INDEX_SUMMARY_PATH, audit->error))
+    if (archive &&
+        !walk_list_add_file(&indexing->list, walk.source, INDEX_SUMMARY_PATH, audit->error))
         return false;
     audit->has_index = indexing->list.count > 0 || indexing->has_manifest;
     if (!audit->has_index)

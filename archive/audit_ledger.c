@@ -72,8 +72,8 @@ static void take_event(struct chain *chain, const struct ledger_line *line)
         run_state_free(&state);
     if (js_equals(line->event, "accept")) {
         run->accepted = line->seq;
-        run->accepted_flagged = line->path && line->path->size > 11 &&
-                                !memcmp(line->path->text, "quarantine/", 11);
+        run->accepted_flagged =
+            line->path && line->path->size > 11 && !memcmp(line->path->text, "quarantine/", 11);
     }
     run->redacted = run->redacted || js_equals(line->event, "redact");
     /* Far in the future every nonce is too old to be kept. */
@@ -85,8 +85,7 @@ static void take_line(struct chain *chain, const char *text, size_t size)
     struct arena arena ARENA_SCOPE = {0};
     struct ledger_line line = {0};
     const char *problem = "is too long";
-    bool fine =
-        size <= LEDGER_LINE_MAX && ledger_parse(&arena, text, size, &line, &problem);
+    bool fine = size <= LEDGER_LINE_MAX && ledger_parse(&arena, text, size, &line, &problem);
     if (!fine)
         difference(chain, FINDING_LEDGER_LINE, problem);
     if (line.document) {

@@ -10,13 +10,13 @@
 /* A run, by whatever names it: ledger, index or file. Keyed by its id in lower case. */
 struct audited {
     struct table_item item;
-    uint64_t accepted;         /* seq of its accept line; 0: none */
-    bool accepted_flagged;     /* that line put it into quarantine */
-    bool redacted;             /* a gap in everything else is explained */
-    const char *file;          /* where a file of it lies; NULL: nowhere */
-    const char *entry_path;    /* as its entry says; NULL: it has no entry */
-    const char *entry_segment; /* the file that holds the entry */
-    size_t entry_number;       /* from 0, in the order of the index */
+    uint64_t accepted;                /* seq of its accept line; 0: none */
+    bool accepted_flagged;            /* that line put it into quarantine */
+    bool redacted;                    /* a gap in everything else is explained */
+    const char *file;                 /* where a file of it lies; NULL: nowhere */
+    const char *entry_path;           /* as its entry says; NULL: it has no entry */
+    const char *entry_segment;        /* the file that holds the entry */
+    size_t entry_number;              /* from 0, in the order of the index */
     unsigned char entry[SHA256_SIZE]; /* of the entry's bytes */
 };
 

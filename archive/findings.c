@@ -59,8 +59,7 @@ void findings_add(struct findings *findings, enum finding finding, bool note, co
     va_end(values);
     if (findings->count == findings->room) {
         findings->room = findings->room ? findings->room * 2 : 64;
-        findings->items =
-            memory_grow(findings->items, findings->room * sizeof *findings->items);
+        findings->items = memory_grow(findings->items, findings->room * sizeof *findings->items);
     }
     findings->items[findings->count] =
         (struct found){.finding = finding,
