@@ -19,6 +19,7 @@ int rows_command(int count, char **arguments);
 int export_command(int count, char **arguments);
 int keygen_command(int count, char **arguments);
 int verify_receipt_command(int count, char **arguments);
+int audit_command(int count, char **arguments);
 int redact_command(int count, char **arguments);
 int token_command(int count, char **arguments);
 

@@ -7,6 +7,8 @@
 #include "github/store.h"
 #include "validator/arena.h"
 
+#define SEQ_MAX 9007199254740991.0 /* whole numbers that a double holds */
+
 struct ledger_day {
     char day[LEDGER_DAY + 1];
     struct buffer bytes;
@@ -146,25 +148,19 @@ static bool names_run(const struct ledger_line *line, const char **problem)
            (is_run_path(line->path) && !memchr(line->path->text, '\0', line->path->size));
 }
 
-static bool read_line(struct ledger *ledger, const char *text, size_t size, ledger_tell tell,
-                      void *context, const char **problem)
+bool ledger_parse(struct arena *arena, const char *text, size_t size, struct ledger_line *line,
+                  const char **problem)
 {
-    struct arena arena ARENA_SCOPE = {0};
-    struct js_document document;
     struct js_error error;
+    struct js_document *document = arena_take(arena, sizeof *document);
     *problem = "is not a JSON object";
-    if (!js_read(&arena, text, size, &document, &error) || document.root.type != JS_OBJECT)
+    if (!js_read(arena, text, size, document, &error) || document->root.type != JS_OBJECT)
         return false;
-    const struct js_value *root = &document.root, *seq = typed(root, "seq", JS_NUMBER);
-    *problem = "does not follow the seq of the line before it";
-    if (!seq || seq->number != (double)(ledger->seq + 1))
-        return false;
-    *problem = "does not hold the SHA-256 of the line before it";
-    if (!js_equals(js_get(root, "prev"), ledger->last))
-        return false;
-    struct ledger_line line = {
-        .seq = ledger->seq + 1,
-        .document = &document,
+    const struct js_value *root = &document->root, *seq = typed(root, "seq", JS_NUMBER);
+    *line = (struct ledger_line){
+        .seq = seq && seq->number >= 1 && seq->number <= SEQ_MAX ? (uint64_t)seq->number : 0,
+        .document = document,
+        .prev = typed(root, "prev", JS_STRING),
         .at = typed(root, "at", JS_STRING),
         .event = typed(root, "event", JS_STRING),
         .run_id = typed(root, "runId", JS_STRING),
@@ -180,8 +176,25 @@ static bool read_line(struct ledger *ledger, const char *text, size_t size, ledg
         .reason = typed(root, "reason", JS_STRING),
         .revision = typed(root, "revision", JS_NUMBER),
     };
-    line.known = is_known(line.event);
-    if (line.known && !names_run(&line, problem))
+    line->known = is_known(line->event);
+    *problem = "does not follow the seq of the line before it";
+    if (!seq || seq->number != (double)line->seq)
+        return false;
+    return !line->known || names_run(line, problem);
+}
+
+static bool read_line(struct ledger *ledger, const char *text, size_t size, ledger_tell tell,
+                      void *context, const char **problem)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct ledger_line line;
+    if (!ledger_parse(&arena, text, size, &line, problem))
+        return false;
+    *problem = "does not follow the seq of the line before it";
+    if (line.seq != ledger->seq + 1)
+        return false;
+    *problem = "does not hold the SHA-256 of the line before it";
+    if (!js_equals(line.prev, ledger->last))
         return false;
     ledger->seq++;
     sha256_hex(text, size, ledger->last);

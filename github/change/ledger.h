@@ -39,9 +39,14 @@ struct ledger_line {
     uint64_t seq;
     bool known;
     const struct js_document *document;
-    const struct js_value *at, *event, *run_id, *path, *digest, *submitted_digest, *rules, *flags,
-        *nonce_sha256, *by, *withdraw_sha256, *action, *reason, *revision;
+    const struct js_value *prev, *at, *event, *run_id, *path, *digest, *submitted_digest, *rules,
+        *flags, *nonce_sha256, *by, *withdraw_sha256, *action, *reason, *revision;
 };
+/* A line by itself, without its newline and whatever its place in the chain. It lives in ARENA and shares TEXT. False and a
+ * static *PROBLEM when it is no line of a ledger; LINE is then set as far as it could be read, if DOCUMENT is
+ * not NULL. */
+bool ledger_parse(struct arena *arena, const char *text, size_t size, struct ledger_line *line,
+                  const char **problem);
 typedef void (*ledger_tell)(void *context, const struct ledger_line *line);
 
 struct ledger_day;

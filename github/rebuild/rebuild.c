@@ -10,6 +10,7 @@
 #include "github/change/load.h"
 #include "github/change/table.h"
 #include "github/rebuild/publish.h"
+#include "github/rebuild/walk.h"
 #include "github/repository/commit.h"
 #include "github/repository/lock.h"
 #include "github/repository/source.h"
@@ -38,6 +39,7 @@ struct rebuilding {
     struct source source;
     struct arena arena;
     struct table known;
+    struct walk_list list;
     struct run_file *files;
     size_t count, room;
     struct ledger ledger;
@@ -79,24 +81,18 @@ static bool read_day(void *context, const char *path)
                        work->error);
 }
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t size = strlen(path), end = strlen(suffix);
-    return size > end && !strcmp(path + size - end, suffix);
-}
-
 static const char *copy_string(struct arena *arena, const struct js_value *value)
 {
     return value && value->type == JS_STRING ? arena_copy(arena, value->text, value->size) : "";
 }
 
-static void add_file(struct rebuilding *work, const char *path, const struct buffer *entry)
+static void add_file(struct rebuilding *work, const char *path, const char *entry, size_t size)
 {
     struct arena arena ARENA_SCOPE = {0};
     struct js_document document;
     struct js_error problem;
     const struct js_value *run_id = NULL;
-    if (js_read(&arena, entry->data, entry->size, &document, &problem))
+    if (js_read(&arena, entry, size, &document, &problem))
         run_id = js_get(&document.root, "runId");
     if (!run_id || run_id->type != JS_STRING) {
         work->result->unindexable++;
@@ -119,31 +115,61 @@ static void add_file(struct rebuilding *work, const char *path, const struct buf
         .created_at = copy_string(&work->arena, js_get(&document.root, "createdAt")),
         .path = arena_copy(&work->arena, path, strlen(path)),
         .key = known->item.key,
-        .entry = arena_copy(&work->arena, entry->data, entry->size),
-        .entry_size = entry->size,
+        .entry = arena_copy(&work->arena, entry, size),
+        .entry_size = size,
     };
     work->result->without_ledger += !known->seq;
 }
 
-static bool take_file(void *context, const char *path)
+/* What a worker makes of a file: its entry, or why there is none. */
+struct indexed {
+    const char *entry; /* NULL: see WHY */
+    size_t size;
+    struct store_error why;
+};
+
+static void index_file(void *context, struct walk_file *file)
+{
+    const struct rebuilding *work = context;
+    const struct rebuild_options *options = work->options;
+    struct buffer entry BUFFER_SCOPE = {0};
+    struct indexed *indexed = file->result = arena_clear_take(&file->arena, 1, sizeof *indexed);
+    bool flagged = !strncmp(file->path, "quarantine/", 11);
+    if (!file->bytes || !options->entry(options->context, file->path, file->bytes, file->size,
+                                        flagged, &entry, &indexed->why))
+        return;
+    indexed->entry = arena_copy(&file->arena, entry.data, entry.size);
+    indexed->size = entry.size;
+}
+
+static bool take_file(void *context, struct walk_file *file, struct store_error *error)
 {
     struct rebuilding *work = context;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    struct buffer entry BUFFER_SCOPE = {0};
-    struct store_error why = {""};
-    if (!has_suffix(path, ".json"))
-        return true;
-    if (source_read(&work->source, path, &bytes, work->error) != REPOSITORY_FOUND)
-        return false;
-    bool flagged = !strncmp(path, "quarantine/", 11);
-    if (work->options->entry(work->options->context, path, buffer_string(&bytes), bytes.size,
-                             flagged, &entry, &why)) {
-        add_file(work, path, &entry);
+    const struct rebuild_options *options = work->options;
+    const struct indexed *indexed = file->result;
+    if (!file->bytes)
+        return error_set(error, "%s: %s", file->path, file->problem.message);
+    if (indexed->entry) {
+        add_file(work, file->path, indexed->entry, indexed->size);
     } else {
         work->result->unindexable++;
-        complain(work, path, why.message);
+        complain(work, file->path, indexed->why.message);
     }
-    return true;
+    return !options->step ||
+           options->step(options->context, file->number + 1, work->list.count, file->size) ||
+           error_set(error, "stopped; nothing was written");
+}
+
+static bool read_files(struct rebuilding *work)
+{
+    const struct walk walk = {.source = &work->source,
+                              .list = &work->list,
+                              .context = work,
+                              .look = index_file,
+                              .take = take_file};
+    return walk_list_add(&work->list, &work->source, "runs", work->error) &&
+           walk_list_add(&work->list, &work->source, "quarantine", work->error) &&
+           walk_run(&walk, work->error);
 }
 
 /* Runs without an accept line first, by createdAt and path; then in order of acceptance. */
@@ -226,9 +252,8 @@ static enum rebuild_outcome judge(struct rebuilding *work)
 static enum rebuild_outcome gather(struct rebuilding *work)
 {
     const struct source *source = &work->source;
-    if (!source_list(source, "ledger", read_day, work, work->error) ||
-        !source_list(source, "runs", take_file, work, work->error) ||
-        !source_list(source, "quarantine", take_file, work, work->error) || !make_index(work))
+    if (!source_list(source, "ledger", read_day, work, work->error) || !read_files(work) ||
+        !make_index(work))
         return REBUILD_FAILED;
     compare_present(work);
     return judge(work);
@@ -247,6 +272,7 @@ static void end(struct rebuilding *work)
     ledger_free(&work->ledger);
     index_free(work->index);
     arena_free(&work->arena);
+    walk_list_free(&work->list);
     free(work->files);
 }
 

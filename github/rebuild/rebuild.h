@@ -3,7 +3,7 @@
  *
  * The dataset is a bare repository (the result is committed; only that is done under the commit
  * lock, and all is read again when the tip moved meanwhile), a work tree or a plain folder (files are
- * replaced atomically, the manifest last). One thread. */
+ * replaced atomically, the manifest last). Files are read on all cores. */
 #ifndef BENCHLEDGER_GITHUB_REBUILD_REBUILD_H
 #define BENCHLEDGER_GITHUB_REBUILD_REBUILD_H
 
@@ -16,11 +16,15 @@
 #include "validator/buffer.h"
 
 /* Makes the index entry (JSON with runId, createdAt, flagged, path) of the run file at PATH and
- * adds it to ENTRY. FLAGGED comes from the folder. False and WHY when it is not a run file. */
+ * adds it to ENTRY. FLAGGED comes from the folder. False and WHY when it is not a run file. Called by several
+ * threads at a time. */
 typedef bool (*rebuild_entry)(void *context, const char *path, const char *bytes, size_t size,
                               bool flagged, struct buffer *entry, struct store_error *why);
 /* A file that cannot be indexed, or a run that the result would drop (PATH is then its run id). */
 typedef void (*rebuild_complain)(void *context, const char *path, const char *message);
+
+/* DONE of COUNT files were read, the last of SIZE bytes. False stops, before anything was written. */
+typedef bool (*rebuild_step)(void *context, size_t done, size_t count, size_t size);
 
 /* An entry of the result, in its order. */
 typedef void (*rebuild_tell)(void *context, const char *entry, size_t size);
@@ -33,7 +37,8 @@ struct rebuild_options {
     rebuild_entry entry;
     rebuild_complain complain; /* may be NULL */
     rebuild_tell tell;         /* may be NULL */
-    void *context;             /* of all three */
+    rebuild_step step;         /* may be NULL */
+    void *context;             /* of all four */
 };
 
 enum rebuild_outcome {

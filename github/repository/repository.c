@@ -37,7 +37,7 @@ static void need_libgit2(void)
     pthread_once(&once, start_libgit2);
 }
 
-bool repository_open(const char *path, struct repository **out, struct store_error *error)
+bool repository_open_any(const char *path, struct repository **out, struct store_error *error)
 {
     need_libgit2();
     struct repository *repository REPOSITORY_SCOPE = memory_grow(NULL, sizeof *repository);
@@ -45,8 +45,6 @@ bool repository_open(const char *path, struct repository **out, struct store_err
     unsigned flags = GIT_REPOSITORY_OPEN_NO_SEARCH;
     if (git_repository_open_ext(&repository->git, path, flags, NULL))
         return error_git(error, "cannot open the repository %s", path);
-    if (!git_repository_is_bare(repository->git))
-        return error_set(error, "%s is a work tree; the store is a bare repository", path);
     const char *folder = git_repository_path(repository->git);
     repository->path = strdup(folder);
     if (!repository->path)
@@ -67,6 +65,18 @@ bool repository_open(const char *path, struct repository **out, struct store_err
     git_reference_free(head);
     if (!fits)
         return error_set(error, "HEAD of %s does not point to a branch", path);
+    *out = repository;
+    repository = NULL;
+    return true;
+}
+
+bool repository_open(const char *path, struct repository **out, struct store_error *error)
+{
+    struct repository *repository REPOSITORY_SCOPE = NULL;
+    if (!repository_open_any(path, &repository, error))
+        return false;
+    if (!git_repository_is_bare(repository->git))
+        return error_set(error, "%s is a work tree; the store is a bare repository", path);
     *out = repository;
     repository = NULL;
     return true;

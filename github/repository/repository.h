@@ -32,6 +32,9 @@ struct repository_author {
 
 /* Opens a bare repository. Changes nothing. */
 bool repository_open(const char *path, struct repository **repository, struct store_error *error);
+/* The same, also for the repository of a work tree. */
+bool repository_open_any(const char *path, struct repository **repository,
+                         struct store_error *error);
 /* Opens it for writing: a missing or empty folder becomes a repository with branch main, an empty
  * repository gets its first commit (a README that names the files and LICENCE), object folders are
  * made and stale locks removed. Takes the commit lock meanwhile. */

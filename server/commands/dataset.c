@@ -11,6 +11,7 @@
 #include "server/commands/dataset.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
+#include "server/commands/progress.h"
 
 enum { PROTOCOLS_MAX = 16 };
 
@@ -46,6 +47,12 @@ static void complain(void *context, const char *path, const char *message)
     offline_complain(path, message);
 }
 
+static bool step(void *context, size_t done, size_t count, size_t size)
+{
+    (void)context;
+    return progress_step(done, count, size);
+}
+
 static void print_result(const struct rebuild_result *result, bool dry_run)
 {
     printf("runs %zu, flagged %zu, segments %zu", result->runs, result->flagged, result->segments);
@@ -66,15 +73,18 @@ int index_command(int count, char **arguments)
         .summary =
             "Rebuilds index/ (segments, manifest, summary) from the run files.\n" DATASET_HELP
             "\nIn a bare repository the result is committed.",
-        .exits = "  0  the index is what the files say (it was written, or nothing had to change)\n"
-                 "  2  refused: a file cannot be indexed, or the index would lose a run\n"
-                 "  3  the dataset cannot be read or written\n"
-                 "  64 wrong usage",
+        .exits =
+            "  0  the index is what the files say (it was written, or nothing had to change)\n"
+            "  2  refused: a file cannot be indexed, or the index would lose a run\n"
+            "  3  nothing was written: the dataset cannot be read or written, or the command was\n"
+            "     stopped by a signal\n"
+            "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
     struct rebuild_options options = {.author = {"benchledger", "benchledger@localhost"},
                                       .entry = index_file,
-                                      .complain = complain};
+                                      .complain = complain,
+                                      .step = step};
     const struct option_row rows[] = {
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
@@ -95,6 +105,7 @@ int index_command(int count, char **arguments)
     struct rebuild_result result;
     struct store_error error = {""};
     options.dataset = arguments[0];
+    progress_begin("index");
     switch (rebuild(&options, &result, &error)) {
     case REBUILD_DONE:
         print_result(&result, options.dry_run);
@@ -140,6 +151,7 @@ static bool fill_from_files(const char *dataset, struct board *board, struct sto
                                       .entry = index_file,
                                       .complain = complain,
                                       .tell = take_rebuilt,
+                                      .step = step,
                                       .context = board};
     return rebuild(&options, &result, error) == REBUILD_DONE;
 }
@@ -215,6 +227,7 @@ int rows_command(int count, char **arguments)
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
     struct board *board = board_new(dataset_protocols(&arena, protocols));
+    progress_begin("rows");
     if (fill_board(arguments[0], board, &error)) {
         board_write_rows(board, NULL, &out);
         exit_code = offline_output(out.data, out.size);

@@ -1,50 +1,30 @@
 /* export: a dataset as tables. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "aggregate/board.h"
 #include "aggregate/entry.h"
 #include "aggregate/export.h"
+#include "github/rebuild/walk.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
 #include "server/commands/export_files.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
+#include "server/commands/progress.h"
 #include "validator/text.h"
 
-/* Set by the first SIGINT or SIGTERM, so that no temporary file stays behind; the second one kills. */
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-static void watch_signals(void)
-{
-    struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-static bool go_on(struct store_error *error)
-{
-    return !stopped || error_set(error, "stopped; nothing was replaced");
-}
-
-/* All that is kept of a run between the two passes. */
+/* What runs are ordered by. */
 struct sort_key {
-    const char *created_at, *path;
+    const char *created_at; /* NULL: the file is no run file */
+    struct walk_item item;
 };
 
 struct exporting {
     struct source source;
-    struct arena arena; /* sort keys, answer key */
-    struct sort_key *keys;
-    size_t count, room;
+    struct arena arena; /* creation times, answer key */
+    struct walk_list list;
+    struct sort_key *keys; /* of the list's files */
     size_t written;
     size_t left_out; /* files that are no run files */
     bool narrow;     /* a runtime package has no column */
@@ -57,89 +37,106 @@ struct exporting {
 };
 
 /* A run file while it is looked at. */
-struct run_file {
-    struct arena arena;
-    struct buffer bytes;
-    struct js_document document;
+struct looked {
     struct report report;
+    char problem[REPORT_PROBLEM_MAX]; /* when it is not even JSON; else empty */
+    struct js_document document;
+    struct text parts[EXPORT_FILES]; /* of the files that have lines of it */
+    struct text entry;               /* when the board needs it */
 };
 
-static void close_run(struct run_file *file)
-{
-    arena_free(&file->arena);
-    buffer_free(&file->bytes);
-}
-
-/* Reads and judges the file at PATH, KEY may be NULL. False when it is no run file, and that was reported. */
-static bool open_run(struct exporting *work, const char *path, const struct answer_key *key,
-                     struct run_file *file)
+/* Reads and judges a file on a worker's thread, KEY may be NULL. */
+static struct looked *look_at(struct walk_file *file, const struct answer_key *key)
 {
     struct js_error problem;
-    struct store_error error = {"is gone"};
-    char text[REPORT_PROBLEM_MAX];
+    struct looked *looked = file->result = arena_clear_take(&file->arena, 1, sizeof *looked);
     const struct policy policy = report_policy(true);
-    *file = (struct run_file){0};
-    if (source_read(&work->source, path, &file->bytes, &error) != REPOSITORY_FOUND) {
-        offline_complain(path, error.message);
-        return false;
-    }
-    if (!js_read(&file->arena, buffer_string(&file->bytes), file->bytes.size, &file->document,
-                 &problem)) {
-        report_json_problem(&problem, text);
-        offline_complain(path, text);
-        return false;
-    }
-    report_judge(&file->report, path, &file->arena, &file->document, &policy, key);
-    if (!file->report.shaped)
-        offline_complain_shape(path, &file->report.errors);
-    return file->report.shaped;
+    if (!file->bytes)
+        snprintf(looked->problem, sizeof looked->problem, "%.200s", file->problem.message);
+    else if (!js_read(&file->arena, file->bytes, file->size, &looked->document, &problem))
+        report_json_problem(&problem, looked->problem);
+    else
+        report_judge(&looked->report, file->path, &file->arena, &looked->document, &policy, key);
+    return looked;
 }
 
-static void add_key(struct exporting *work, const char *path, const struct js_value *created_at)
+/* Whether it is a run file; says why not. */
+static bool is_run(const struct walk_file *file)
 {
-    if (work->count == work->room) {
-        work->room = work->room ? work->room * 2 : 1024;
-        work->keys = memory_grow(work->keys, work->room * sizeof *work->keys);
-    }
-    work->keys[work->count++] =
-        (struct sort_key){arena_copy(&work->arena, created_at->text, created_at->size),
-                          arena_copy(&work->arena, path, strlen(path))};
+    const struct looked *looked = file->result;
+    if (*looked->problem)
+        offline_complain(file->path, looked->problem);
+    else if (!looked->report.shaped)
+        offline_complain_shape(file->path, &looked->report.errors);
+    return looked->report.shaped;
 }
 
 /* The first pass. Verdicts do not matter in it, so that answers are not parsed. */
-static bool take_path(void *context, const char *path)
+static void look_for_key(void *context, struct walk_file *file)
+{
+    (void)context;
+    look_at(file, NULL);
+}
+
+static bool step(const struct walk_file *file, const struct exporting *work,
+                 struct store_error *error)
+{
+    return progress_step(file->number + 1, work->list.count, file->size) ||
+           error_set(error, "stopped; nothing was replaced");
+}
+
+static bool take_key(void *context, struct walk_file *file, struct store_error *error)
 {
     struct exporting *work = context;
-    struct run_file file;
-    size_t size = strlen(path);
-    if (size < 5 || strcmp(path + size - 5, ".json") != 0)
-        return true;
-    if (open_run(work, path, NULL, &file)) {
-        const struct verdict *verdict = &file.report.verdict;
-        add_key(work, path, verdict->identity->created_at);
+    const struct looked *looked = file->result;
+    if (is_run(file)) {
+        const struct verdict *verdict = &looked->report.verdict;
+        const struct js_value *created_at = verdict->identity->created_at;
+        work->keys[file->number].created_at =
+            arena_copy(&work->arena, created_at->text, created_at->size);
         work->narrow = !export_packages_add(&work->packages, verdict) || work->narrow;
     } else {
         work->left_out++;
     }
-    close_run(&file);
-    return go_on(&work->error);
+    return step(file, work, error);
 }
 
 static int by_creation(const void *left, const void *right)
 {
     const struct sort_key *a = left, *b = right;
+    if (!a->created_at || !b->created_at)
+        return !a->created_at - !b->created_at;
     int order = strcmp(a->created_at, b->created_at);
-    return order ? order : strcmp(a->path, b->path);
+    return order ? order : strcmp(a->item.path, b->item.path);
+}
+
+/* The list is then that of the run files, in the order of rows. */
+static void sort_list(struct exporting *work)
+{
+    size_t count = 0;
+    if (work->list.count)
+        qsort(work->keys, work->list.count, sizeof *work->keys, by_creation);
+    for (; count < work->list.count && work->keys[count].created_at; count++)
+        work->list.items[count] = work->keys[count].item;
+    work->list.count = count;
 }
 
 static bool gather(struct exporting *work, bool with_quarantine)
 {
-    if (!source_list(&work->source, "runs", take_path, work, &work->error) ||
-        (with_quarantine &&
-         !source_list(&work->source, "quarantine", take_path, work, &work->error)))
+    const struct walk walk = {.source = &work->source,
+                              .list = &work->list,
+                              .context = work,
+                              .look = look_for_key,
+                              .take = take_key};
+    if (!walk_list_add(&work->list, &work->source, "runs", &work->error) ||
+        (with_quarantine && !walk_list_add(&work->list, &work->source, "quarantine", &work->error)))
         return false;
-    if (work->count)
-        qsort(work->keys, work->count, sizeof *work->keys, by_creation);
+    work->keys = arena_clear_take(&work->arena, work->list.count, sizeof *work->keys);
+    for (size_t i = 0; i < work->list.count; i++)
+        work->keys[i].item = work->list.items[i];
+    if (!walk_run(&walk, &work->error))
+        return false;
+    sort_list(work);
     return true;
 }
 
@@ -150,40 +147,62 @@ static void write_headers(struct exporting *work)
                             export_files_at(&work->files, table));
 }
 
-static void add_to_board(struct exporting *work, const char *path, const struct verdict *verdict)
+static struct text keep(struct arena *arena, const struct buffer *bytes)
 {
-    BUFFER_SCOPE struct buffer entry = {0};
-    entry_write(verdict, !strncmp(path, "quarantine/", 11), path, &entry);
-    board_add(work->board, entry.data, entry.size);
+    return (struct text){arena_copy(arena, bytes->data, bytes->size), bytes->size};
 }
 
-static void write_run(struct exporting *work, const char *path, struct run_file *file)
+/* The second pass: all lines of a run are made on a worker's thread. */
+static void look_for_lines(void *context, struct walk_file *file)
 {
-    const struct export_run *run = export_prepare(&file->arena, &file->report, &work->packages);
-    for (int table = 0; table < EXPORT_TABLES; table++)
-        export_write_run((enum export_table)table, run, export_files_at(&work->files, table));
-    export_write_texts(run, export_files_at(&work->files, FILE_TEXTS));
-    export_write_validation(run, export_files_at(&work->files, FILE_VALIDATION));
-    if (!work->from_index)
-        add_to_board(work, path, &file->report.verdict);
-    work->written++;
+    const struct exporting *work = context;
+    struct looked *looked = look_at(file, &work->key);
+    BUFFER_SCOPE struct buffer out = {0};
+    if (!looked->report.shaped)
+        return;
+    const struct export_run *run = export_prepare(&file->arena, &looked->report, &work->packages);
+    for (int table = 0; table < EXPORT_TABLES; table++, out.size = 0) {
+        export_write_run((enum export_table)table, run, &out);
+        looked->parts[table] = keep(&file->arena, &out);
+    }
+    export_write_texts(run, &out);
+    looked->parts[FILE_TEXTS] = keep(&file->arena, &out);
+    out.size = 0;
+    export_write_validation(run, &out);
+    looked->parts[FILE_VALIDATION] = keep(&file->arena, &out);
+    out.size = 0;
+    if (work->from_index)
+        return;
+    entry_write(&looked->report.verdict, !strncmp(file->path, "quarantine/", 11), file->path, &out);
+    looked->entry = keep(&file->arena, &out);
 }
 
-/* The second pass. */
+static bool take_lines(void *context, struct walk_file *file, struct store_error *error)
+{
+    struct exporting *work = context;
+    const struct looked *looked = file->result;
+    if (is_run(file)) {
+        for (int i = 0; i < EXPORT_FILES; i++)
+            buffer_add(export_files_at(&work->files, i), looked->parts[i].data,
+                       looked->parts[i].size);
+        if (looked->entry.size)
+            board_add(work->board, looked->entry.data, looked->entry.size);
+        work->written++;
+    } else {
+        work->left_out++; /* somebody changed it meanwhile */
+    }
+    return step(file, work, error) && export_files_flush(&work->files, error);
+}
+
 static bool write_runs(struct exporting *work)
 {
+    const struct walk walk = {.source = &work->source,
+                              .list = &work->list,
+                              .context = work,
+                              .look = look_for_lines,
+                              .take = take_lines};
     write_headers(work);
-    for (size_t i = 0; i < work->count; i++) {
-        struct run_file file;
-        if (open_run(work, work->keys[i].path, &work->key, &file))
-            write_run(work, work->keys[i].path, &file);
-        else
-            work->left_out++; /* somebody changed it meanwhile */
-        close_run(&file);
-        if (!go_on(&work->error) || !export_files_flush(&work->files, &work->error))
-            return false;
-    }
-    return true;
+    return walk_run(&walk, &work->error);
 }
 
 static bool export_dataset(struct exporting *work, const char *folder, bool with_quarantine,
@@ -215,7 +234,7 @@ static void end(struct exporting *work)
     export_files_close(&work->files);
     export_packages_free(&work->packages);
     board_free(work->board);
-    free(work->keys);
+    walk_list_free(&work->list);
     arena_free(&work->arena);
 }
 
@@ -259,7 +278,7 @@ int export_command(int count, char **arguments)
         offline_complain(arguments[0], "OUTDIR has a name, and --licence NAME is UTF-8");
         return EXIT_USAGE;
     }
-    watch_signals();
+    progress_begin("export");
     REPOSITORY_SCOPE struct repository *repository = NULL;
     struct exporting work = {.error = {"the answer key cannot be used"}};
     work.board = board_new(dataset_protocols(&work.arena, protocols));

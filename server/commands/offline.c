@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "aggregate/report.h"
+#include "server/commands/progress.h"
 #include "server/embedded.h"
 #include "server/file.h"
 #include "validator/text.h"
@@ -57,6 +58,7 @@ void offline_complain(const char *file, const char *message)
     buffer_text(&line, ": ");
     offline_add_safely(&line, message, strlen(message));
     buffer_byte(&line, '\n');
+    progress_hide();
     fwrite(line.data, 1, line.size, stderr);
 }
 

@@ -1,6 +1,6 @@
 // Makes a bare repository with many runs, complete with ledger and index, as fast as git can import it.
 //
-//   node tests/support/archive.mjs FOLDER RUNS [RUN-BYTES [ENTRY-BYTES [SUMMARY-LIMIT]]]
+//   node tests/support/archive.mjs FOLDER RUNS [RUN-BYTES [ENTRY-BYTES [SUMMARY-LIMIT [CHUNKS]]]]
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
@@ -96,16 +96,17 @@ class Import {
 const range = (random, size) => (Array.isArray(size) ? size[0] + random.below(size[1] - size[0] + 1) : size);
 
 /** Run number I as it is published: {run, entry, flagged}. */
-function publishedRun(random, i, createdAt, { runBytes, entryBytes }) {
-  const made = makeRun({ id: `archive-run-${String(i).padStart(6, '0')}`, seed: i, createdAt, cells: ['embed-single'],
-    iterations: 3, gpuModel: `NVIDIA GeForce RTX ${3000 + i % 40}` });
+function publishedRun(random, i, createdAt, { runBytes, entryBytes, chunks }) {
+  const made = makeRun({ id: `archive-run-${String(i).padStart(6, '0')}`, seed: i, createdAt, iterations: 3,
+    gpuModel: `NVIDIA GeForce RTX ${3000 + i % 40}`, ...(chunks ? { chunks } : { cells: ['embed-single'] }) });
   const noise = (size) => NOISE.substr(random.below(NOISE.length - size), size);
   for (let left = entryBytes - 1150, n = 0; left > 0 && n < 60; left -= 220, n++)
     made.harness.runtimeVersions[`package-${n}`] = noise(Math.min(200, left));
   const missing = range(random, runBytes) - JSON.stringify(made).length - 90;
   if (missing > 0) made.padding = NOISE.repeat(Math.ceil(missing / NOISE.length)).slice(0, missing);
-  const run = seal(made, undefined);
   const flagged = i % 50 === 49;
+  if (flagged && chunks) made.cells[0].iterations[0].text += '!';
+  const run = seal(made, undefined);
   return { run, flagged, entry: entryOf(run, recompute(run), flagged) };
 }
 
@@ -118,10 +119,11 @@ function ledgerLine(seq, prev, at, { run, entry, flagged }) {
 /**
  * Makes a bare repository at REPOSITORY with RUNS runs on branch main. runBytes, entryBytes: sizes, of the run
  * a number or [least, most]; never below what a run has. summaryLimit: as the service's; Infinity: the summary
- * is whole. freshSegment: runs are added until the last one begins an index segment. Gives {runs, segments}.
+ * is whole. freshSegment: runs are added until the last one begins an index segment. chunks: of each stream;
+ * runs then have the usual cells (700 chunks make 70 KB), and every 50th is rightly flagged. Gives {runs, segments}.
  */
 export async function makeArchive(repository, runs, { runBytes = 0, entryBytes = 0, summaryLimit = 20_000_000,
-  freshSegment = false } = {}) {
+  freshSegment = false, chunks = 0 } = {}) {
   execFileSync('git', ['init', '--quiet', '--bare', '--template=', '-b', 'main', repository]);
   const random = new Random(1);
   const feed = new Import(repository);
@@ -135,7 +137,7 @@ export async function makeArchive(repository, runs, { runBytes = 0, entryBytes =
   await feed.commit(`bench: add ${runs} runs`);
   for (let begins = false; i < runs || (freshSegment && !begins); i++) {
     const at = FIRST + Math.min(1, i / runs) * (LAST - FIRST);
-    const one = publishedRun(random, i, iso(at), { runBytes, entryBytes });
+    const one = publishedRun(random, i, iso(at), { runBytes, entryBytes, chunks });
     await feed.file(one.entry.path, JSON.stringify(one.run));
     const json = JSON.stringify(one.entry);
     begins = segments.add(json);
@@ -161,11 +163,11 @@ export async function makeArchive(repository, runs, { runBytes = 0, entryBytes =
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [folder, runs, runBytes = 0, entryBytes = 0, summaryLimit = 20_000_000] = process.argv.slice(2);
+  const [folder, runs, runBytes = 0, entryBytes = 0, summaryLimit = 20_000_000, chunks = 0] = process.argv.slice(2);
   if (!(Number(runs) > 0)) {
-    console.error('usage: node tests/support/archive.mjs FOLDER RUNS [RUN-BYTES [ENTRY-BYTES [SUMMARY-LIMIT]]]');
+    console.error('usage: node tests/support/archive.mjs FOLDER RUNS [RUN-BYTES [ENTRY-BYTES [SUMMARY-LIMIT [CHUNKS]]]]');
     process.exit(64);
   }
   console.log(await makeArchive(folder, Number(runs), { runBytes: Number(runBytes), entryBytes: Number(entryBytes),
-    summaryLimit: Number(summaryLimit) }));
+    summaryLimit: Number(summaryLimit), chunks: Number(chunks) }));
 }

@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { ENTRY = 500 };
 static struct store_error error;
 static struct rebuild_result result;
 static size_t complaints;
-static struct store *meanwhile; /* commits a run while the first file is being read */
+static _Atomic(struct store *) meanwhile; /* commits a run while the first file is being read */
 
 /* Run files of the scratch kind name their number; anything else cannot be indexed. */
 static bool make_entry(void *context, const char *path, const char *bytes, size_t size,
@@ -21,9 +22,8 @@ static bool make_entry(void *context, const char *path, const char *bytes, size_
 {
     (void)context, (void)path;
     unsigned n = 0;
-    if (meanwhile) {
-        struct store *store = meanwhile;
-        meanwhile = NULL;
+    struct store *store = atomic_exchange(&meanwhile, NULL);
+    if (store) {
         ck_assert_int_eq(scratch_submit(store, 70, ENTRY).outcome, CHANGE_COMMITTED);
     }
     if (size < 20 || sscanf(bytes, "{\"runId\":\"Run-%8u", &n) != 1)

@@ -1,0 +1,238 @@
+/* Every run file by itself, and against what ledger and index say of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "aggregate/entry.h"
+#include "aggregate/publication.h"
+#include "aggregate/report.h"
+#include "archive/audit_state.h"
+#include "github/rebuild/walk.h"
+#include "validator/scrub.h"
+
+static const char *const folders[] = {"runs", "quarantine", "withdrawn"};
+
+/* What a worker makes of a run file. */
+struct file_read {
+    char problem[REPORT_PROBLEM_MAX]; /* it is not even JSON; else empty */
+    struct js_document document;
+    struct report report;
+    bool printed;                    /* its bytes are what JSON.stringify prints */
+    const char *removable;           /* something in it that publication removes; NULL: nothing */
+    char tail[PUBLICATION_PATH_MAX]; /* YYYY/MM/ID.json, as createdAt and runId say */
+    const char *run_id;
+    bool known; /* to the ledger, which says: */
+    struct run_state state;
+    const char *ledger_flags; /* codes, JSON */
+    const char *codes;        /* of its flags by the rules that its line names: JSON, too */
+    unsigned char entry[SHA256_SIZE];
+};
+
+struct filing {
+    struct auditing *audit;
+    struct walk_list list;
+};
+
+static bool is_quarantined(const char *path)
+{
+    return !strncmp(path, "quarantine/", 11);
+}
+
+static void look_at_form(struct walk_file *file, struct file_read *read)
+{
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct scrubbed scrubbed = {0};
+    js_print(&read->document, &read->document.root, &bytes);
+    read->printed = bytes.size == file->size && !memcmp(bytes.data, file->bytes, file->size);
+    scrub(&file->arena, &read->document, read->report.digest.status, 0, &scrubbed);
+    if (scrubbed.removed_count)
+        read->removable = scrubbed.removed[0];
+}
+
+/* The state that the ledger gives; only flags outlive the call, in the arena. */
+static void ask_ledger(struct auditing *audit, struct walk_file *file, struct file_read *read)
+{
+    uint64_t accepted;
+    read->known = catalogue_find(audit->catalogue, read->run_id, &read->state, &accepted);
+    if (!read->known)
+        return;
+    const char *flags = read->state.flags ? read->state.flags : "[]";
+    flags = arena_copy(&file->arena, flags, strlen(flags));
+    run_state_free(&read->state);
+    read->state.flags = NULL;
+    read->state.history = read->state.dropped = read->state.by = NULL;
+    read->state.accepted = accepted;
+    read->ledger_flags = flags;
+}
+
+static void judge(struct auditing *audit, struct walk_file *file, struct file_read *read)
+{
+    struct buffer codes BUFFER_SCOPE = {0}, entry BUFFER_SCOPE = {0};
+    struct js_writer writer = {.out = &codes};
+    const struct js_value *run_id = js_get(&read->document.root, "runId");
+    struct policy policy = report_policy(true);
+    if (run_id && run_id->type == JS_STRING) {
+        read->run_id = arena_copy(&file->arena, run_id->text, run_id->size);
+        ask_ledger(audit, file, read);
+    }
+    if (read->known && read->state.accepted)
+        policy.rules = rules_known(read->state.rules) ? read->state.rules : 0;
+    report_judge(&read->report, file->path, &file->arena, &read->document, &policy,
+                 audit->options->key);
+    if (read->document.root.type == JS_OBJECT)
+        look_at_form(file, read);
+    if (!read->report.shaped)
+        return;
+    const struct verdict *verdict = &read->report.verdict;
+    char path[PUBLICATION_PATH_MAX];
+    publication_path(verdict, path);
+    memcpy(read->tail, strchr(path, '/') + 1, strlen(strchr(path, '/')));
+    verdict_write_codes(verdict, &writer);
+    read->codes = arena_copy(&file->arena, codes.data, codes.size);
+    entry_write(verdict, is_quarantined(file->path), file->path, &entry);
+    sha256(entry.data, entry.size, read->entry);
+}
+
+static void look_at_file(void *context, struct walk_file *file)
+{
+    const struct filing *filing = context;
+    struct js_error error;
+    struct file_read *read = file->result = arena_clear_take(&file->arena, 1, sizeof *read);
+    if (!file->bytes)
+        return;
+    if (js_read(&file->arena, file->bytes, file->size, &read->document, &error))
+        judge(filing->audit, file, read);
+    else
+        report_json_problem(&error, read->problem);
+}
+
+/* Findings of a file by itself. False: nothing else can be said of it. */
+static bool check_itself(struct findings *findings, const struct walk_file *file,
+                         const struct file_read *read)
+{
+    const char *path = file->path;
+    if (!file->bytes) {
+        findings_add(findings, FINDING_UNREADABLE, false, path, "%s", file->problem.message);
+        return false;
+    }
+    if (*read->problem) {
+        findings_add(findings, FINDING_NOT_JSON, false, path, "%s", read->problem);
+        return false;
+    }
+    if (!read->report.shaped) {
+        const struct shape_error *error = &read->report.errors.items[0];
+        findings_add(findings, FINDING_SHAPE, false, path, "%.200s %s", error->path,
+                     error->message);
+        return false;
+    }
+    enum digest_status digest = read->report.digest.status;
+    if (digest != DIGEST_OK && digest != DIGEST_LEGACY)
+        findings_add(findings, FINDING_DIGEST, false, path, "%s: the content gives %s",
+                     digest_status_name(digest), read->report.digest.computed);
+    if (read->removable)
+        findings_add(findings, FINDING_SCRUB, false, path, "%s", read->removable);
+    if (!read->printed)
+        findings_add(findings, FINDING_FORM, !read->known, path, "its bytes are others");
+    if (strcmp(strchr(path, '/') + 1, read->tail) != 0)
+        findings_add(findings, FINDING_PATH, false, path, "createdAt and runId say %s", read->tail);
+    return true;
+}
+
+static void check_verdict(struct auditing *audit, const struct walk_file *file,
+                          const struct file_read *read, const struct audited *run)
+{
+    const struct verdict *verdict = &read->report.verdict;
+    if (!run->accepted) {
+        if (verdict->flagged != is_quarantined(file->path) && strncmp(file->path, "withdrawn/", 10))
+            findings_add(audit->findings, FINDING_VERDICT, true, file->path,
+                         "rules %d give %s, and no line says who decided otherwise",
+                         verdict->rules_version, read->codes);
+        return;
+    }
+    bool note = !audit->options->key || !rules_known(read->state.rules);
+    if (verdict->flagged != run->accepted_flagged || strcmp(read->codes, read->ledger_flags) != 0)
+        findings_add(audit->findings, FINDING_VERDICT, note, file->path,
+                     "rules %d give %s, its accept line says %s and %s", verdict->rules_version,
+                     read->codes, run->accepted_flagged ? "quarantine" : "publish",
+                     read->ledger_flags);
+}
+
+static void check_ledger(struct auditing *audit, const struct walk_file *file,
+                         const struct file_read *read, const struct audited *run)
+{
+    if (!read->known) {
+        if (audit->has_ledger)
+            findings_add(audit->findings, FINDING_FILE_WITHOUT_LINE,
+                         !run->entry_path || run->entry_number < audit->entries_with_line_from,
+                         file->path, "nothing says when, and by which rules, it was accepted");
+        return;
+    }
+    if (run->redacted)
+        findings_add(audit->findings, FINDING_FOLDER, false, file->path, "the run was redacted");
+    else if (strcmp(read->state.path, file->path) != 0)
+        findings_add(audit->findings, FINDING_FOLDER, false, file->path, "the ledger says %s",
+                     read->state.path);
+    if (read->state.accepted && strcmp(read->state.digest, read->report.digest.computed) != 0)
+        findings_add(audit->findings, FINDING_LEDGER_DIGEST, false, file->path,
+                     "the ledger says %s, the content gives %s", read->state.digest,
+                     read->report.digest.computed);
+}
+
+static void check_entry(struct auditing *audit, const struct walk_file *file,
+                        const struct file_read *read, const struct audited *run)
+{
+    bool withdrawn = !strncmp(file->path, "withdrawn/", 10);
+    if (!audit->has_index)
+        return;
+    if (!run->entry_path) {
+        if (!withdrawn)
+            findings_add(audit->findings, FINDING_FILE_WITHOUT_ENTRY, false, file->path,
+                         "no segment lists it");
+        return;
+    }
+    if (withdrawn)
+        findings_add(audit->findings, FINDING_ENTRY, false, file->path,
+                     "is withdrawn, and %s lists it", run->entry_segment);
+    else if (memcmp(run->entry, read->entry, sizeof run->entry) != 0)
+        findings_add(audit->findings, FINDING_ENTRY, false, file->path,
+                     "the entry in %s is another", run->entry_segment);
+}
+
+static bool take_file(void *context, struct walk_file *file, struct store_error *error)
+{
+    struct filing *filing = context;
+    struct auditing *audit = filing->audit;
+    const struct file_read *read = file->result;
+    audit->counts->files++;
+    if (check_itself(audit->findings, file, read)) {
+        struct audited *run = audit_run(audit, read->run_id, strlen(read->run_id));
+        if (run->file) {
+            findings_add(audit->findings, FINDING_DUPLICATE_RUN, false, file->path,
+                         "%s has the same run id", run->file);
+        } else {
+            run->file = audit_keep(audit, file->path, strlen(file->path));
+            check_verdict(audit, file, read, run);
+            check_ledger(audit, file, read, run);
+            check_entry(audit, file, read, run);
+        }
+    }
+    const struct audit_options *options = audit->options;
+    return !options->step ||
+           options->step(options->context, file->number + 1, filing->list.count, file->size) ||
+           error_set(error, "stopped");
+}
+
+bool audit_files(struct auditing *audit)
+{
+    struct filing filing = {.audit = audit};
+    const struct walk walk = {.source = &audit->options->source,
+                              .list = &filing.list,
+                              .context = &filing,
+                              .look = look_at_file,
+                              .take = take_file};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof folders / sizeof *folders; i++)
+        fine = walk_list_add(&filing.list, walk.source, folders[i], audit->error);
+    fine = fine && walk_run(&walk, audit->error);
+    walk_list_free(&filing.list);
+    return fine;
+}

@@ -1,0 +1,299 @@
+/* The commits: whether each one's ledger is how the present one begins, and whether files came, moved and went
+ * in the commits that hold their lines. Only first parents are followed, as the service does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "archive/audit_state.h"
+#include "validator/arena.h"
+
+enum { HEX_SHOWN = 12, RUN_FOLDERS = 3, FOLDERS = 5 };
+
+/* What a dataset is made of, those with run files first. libgit2 takes no constant strings. */
+static char runs[] = "runs", quarantine[] = "quarantine", withdrawn[] = "withdrawn",
+            ledger[] = "ledger", index_folder[] = "index";
+static char *folders[FOLDERS] = {runs, quarantine, withdrawn, ledger, index_folder};
+
+/* A line that a commit added, keyed by its run. */
+struct line_there {
+    struct table_item item;
+    bool accepts, met; /* a file of the run came or went in the same commit */
+    const char *path;
+};
+
+struct past {
+    struct auditing *audit;
+    struct repository *repository;
+    git_odb *odb;
+    git_oid *commits; /* newest first */
+    size_t count, room;
+    bool shallow;             /* what is before the oldest one is not here */
+    size_t *sizes;            /* of the day files in the commit before, in bytes */
+    char name[HEX_SHOWN + 1]; /* of the commit that is looked at */
+    struct arena arena;       /* of that commit */
+    struct table lines;
+};
+
+static bool collect(struct past *past)
+{
+    git_oid id;
+    if (!repository_tip(past->repository, &id, past->audit->error))
+        return false;
+    for (;;) {
+        git_commit *commit = NULL;
+        past->shallow = git_commit_lookup(&commit, past->repository->git, &id) != 0;
+        if (past->shallow)
+            return past->count > 0 || error_git(past->audit->error, "cannot read the last commit");
+        if (past->count == past->room) {
+            past->room = past->room ? past->room * 2 : 256;
+            past->commits = memory_grow(past->commits, past->room * sizeof *past->commits);
+        }
+        past->commits[past->count++] = id;
+        const git_oid *parent = git_commit_parent_id(commit, 0);
+        if (parent)
+            id = *parent;
+        git_commit_free(commit);
+        if (!parent)
+            return true;
+    }
+}
+
+static void note_line(struct past *past, const char *text, size_t size)
+{
+    struct ledger_line line = {0};
+    const char *problem;
+    char key[TABLE_KEY_MAX + 1];
+    if (!ledger_parse(&past->arena, text, size, &line, &problem) || !line.known)
+        return;
+    table_run_key(line.run_id->text, line.run_id->size, key);
+    struct line_there *there = (struct line_there *)table_find(&past->lines, key);
+    if (!there)
+        there = (struct line_there *)table_add(&past->lines, key);
+    there->accepts = there->accepts || js_equals(line.event, "accept");
+    if (line.path)
+        there->path = arena_copy(&past->arena, line.path->text, line.path->size);
+}
+
+static void note_lines(struct past *past, const char *bytes, size_t size)
+{
+    for (size_t from = 0; from < size;) {
+        const char *end = memchr(bytes + from, '\n', size - from);
+        size_t line = end ? (size_t)(end - bytes) - from : size - from;
+        note_line(past, bytes + from, line);
+        from += line + 1;
+    }
+}
+
+/* A day file of the commit has to be how the present one begins: git's own id of it says so, whatever the
+ * size, without its being read. */
+static void check_day(struct past *past, size_t i, const git_oid *blob)
+{
+    const struct ledger_file *day = &past->audit->days[i];
+    struct findings *findings = past->audit->findings;
+    size_t size = 0;
+    git_object_t type;
+    git_oid now;
+    if (git_odb_read_header(&size, &type, past->odb, blob)) {
+        findings_add(findings, FINDING_HISTORY, false, day->path, "cannot be read in commit %s",
+                     past->name);
+        return;
+    }
+    bool fine = size >= past->sizes[i] && size <= day->bytes.size &&
+                !git_odb_hash(&now, day->bytes.data, size, GIT_OBJECT_BLOB) &&
+                git_oid_equal(&now, blob);
+    if (!fine)
+        findings_add(findings, FINDING_HISTORY, false, day->path,
+                     "held other lines in commit %s than it does now", past->name);
+    else
+        note_lines(past, day->bytes.data + past->sizes[i], size - past->sizes[i]);
+    if (fine)
+        past->sizes[i] = size;
+}
+
+static git_tree *subtree(struct past *past, const git_tree *root, const char *name)
+{
+    git_tree *tree = NULL;
+    const git_tree_entry *entry = root ? git_tree_entry_byname(root, name) : NULL;
+    if (entry && git_tree_entry_type(entry) == GIT_OBJECT_TREE)
+        git_tree_lookup(&tree, past->repository->git, git_tree_entry_id(entry));
+    return tree;
+}
+
+/* Where the day files that changed since the commit before stand. */
+static void check_ledger(struct past *past, const git_tree *before, const git_tree *after)
+{
+    git_tree *old = subtree(past, before, "ledger"), *new = subtree(past, after, "ledger");
+    for (size_t i = 0; i < past->audit->day_count; i++) {
+        const char *name = past->audit->days[i].path + strlen("ledger/");
+        const git_tree_entry *was = old ? git_tree_entry_byname(old, name) : NULL,
+                             *is = new ? git_tree_entry_byname(new, name) : NULL;
+        if (was && !is)
+            findings_add(past->audit->findings, FINDING_HISTORY, false, past->audit->days[i].path,
+                         "is missing in commit %s, and was there before it", past->name);
+        if (is && (!was || !git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
+            check_day(past, i, git_tree_entry_id(is));
+    }
+    git_tree_free(old);
+    git_tree_free(new);
+}
+
+/* The run that the file at PATH is of, as lines name it. */
+static void run_of_path(const char *path, char key[TABLE_KEY_MAX + 1])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t size = strlen(name), end = strlen(".json");
+    table_run_key(name, size > end ? size - end : size, key);
+}
+
+static int check_delta(const git_diff_delta *delta, float progress, void *context)
+{
+    struct past *past = context;
+    struct auditing *audit = past->audit;
+    char key[TABLE_KEY_MAX + 1];
+    const char *path = delta->new_file.path;
+    (void)progress;
+    run_of_path(path, key);
+    struct line_there *line = (struct line_there *)table_find(&past->lines, key);
+    const struct audited *run = (const struct audited *)table_find(&audit->runs, key);
+    if (line)
+        line->met = true;
+    if (delta->status == GIT_DELTA_MODIFIED || delta->status == GIT_DELTA_TYPECHANGE)
+        findings_add(audit->findings, FINDING_HISTORY, false, path, "was changed in commit %s",
+                     past->name);
+    else if (!line && (!run || !run->redacted))
+        findings_add(audit->findings, FINDING_HISTORY,
+                     delta->status == GIT_DELTA_ADDED && (!run || !run->accepted), path,
+                     "%s in commit %s, which has no line of it",
+                     delta->status == GIT_DELTA_ADDED ? "came" : "went", past->name);
+    return 0;
+}
+
+static bool check_files(struct past *past, git_tree *before, git_tree *after)
+{
+    git_diff_options options;
+    git_diff *diff = NULL;
+    git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+    options.pathspec = (git_strarray){folders, RUN_FOLDERS};
+    options.flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
+    if (git_diff_tree_to_tree(&diff, past->repository->git, before, after, &options))
+        return error_git(past->audit->error, "cannot compare commit %s", past->name);
+    git_diff_foreach(diff, check_delta, NULL, NULL, NULL, past);
+    git_diff_free(diff);
+    return true;
+}
+
+/* Files of redacted runs are gone from a history that was rewritten. */
+static void check_lines(struct past *past)
+{
+    for (size_t slot = 0; slot < past->lines.room; slot++)
+        for (const struct table_item *item = past->lines.slots[slot]; item; item = item->next) {
+            const struct line_there *line = (const struct line_there *)item;
+            const struct audited *run =
+                (const struct audited *)table_find(&past->audit->runs, item->key);
+            if (line->accepts && !line->met && !(run && run->redacted))
+                findings_add(past->audit->findings, FINDING_HISTORY, false,
+                             line->path ? line->path : item->key,
+                             "was accepted in commit %s, and its file did not come with it",
+                             past->name);
+        }
+}
+
+static bool same_files(const git_tree *before, const git_tree *after)
+{
+    for (size_t i = 0; i < RUN_FOLDERS; i++) {
+        const git_tree_entry *was = before ? git_tree_entry_byname(before, folders[i]) : NULL,
+                             *is = git_tree_entry_byname(after, folders[i]);
+        if (!was != !is || (was && !git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
+            return false;
+    }
+    return true;
+}
+
+static bool check_commit(struct past *past, git_tree *before, git_tree *after, bool with_files)
+{
+    table_begin(&past->lines, sizeof(struct line_there), NULL);
+    check_ledger(past, before, after);
+    bool fine = !with_files || same_files(before, after) || check_files(past, before, after);
+    if (fine && with_files)
+        check_lines(past);
+    table_free(&past->lines);
+    arena_free(&past->arena);
+    return fine;
+}
+
+static bool tree_of(struct past *past, const git_oid *id, git_tree **tree)
+{
+    git_commit *commit = NULL;
+    int failed = git_commit_lookup(&commit, past->repository->git, id);
+    if (!failed)
+        failed = git_commit_tree(tree, commit);
+    git_commit_free(commit);
+    return !failed || error_git(past->audit->error, "cannot read commit %s", past->name);
+}
+
+static bool check_commits(struct past *past)
+{
+    git_tree *before = NULL, *after = NULL;
+    bool fine = true;
+    for (size_t i = past->count; fine && i > 0; i--) {
+        git_oid_tostr(past->name, sizeof past->name, &past->commits[i - 1]);
+        /* Of a shallow clone's oldest commit nobody knows what came with it. */
+        bool with_files = i < past->count || !past->shallow;
+        fine = tree_of(past, &past->commits[i - 1], &after) &&
+               check_commit(past, before, after, with_files);
+        git_tree_free(before);
+        before = after;
+        after = NULL;
+        past->audit->counts->commits++;
+    }
+    git_tree_free(before);
+    return fine;
+}
+
+/* What lies in a work tree and is not committed as it lies there. */
+static bool check_work_tree(struct past *past)
+{
+    git_status_options options;
+    git_status_list *list = NULL;
+    git_status_options_init(&options, GIT_STATUS_OPTIONS_VERSION);
+    options.pathspec = (git_strarray){folders, FOLDERS};
+    options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
+                    GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH;
+    if (git_status_list_new(&list, past->repository->git, &options))
+        return error_git(past->audit->error, "cannot compare the work tree with its commit");
+    for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
+        const git_status_entry *entry = git_status_byindex(list, i);
+        const git_diff_delta *delta =
+            entry->index_to_workdir ? entry->index_to_workdir : entry->head_to_index;
+        findings_add(past->audit->findings, FINDING_UNCOMMITTED, true, delta->new_file.path,
+                     "differs from the last commit");
+    }
+    git_status_list_free(list);
+    return true;
+}
+
+static bool look_back(struct past *past)
+{
+    struct auditing *audit = past->audit;
+    if (!repository_open_any(audit->options->history, &past->repository, audit->error) ||
+        !collect(past))
+        return false;
+    if (git_repository_odb(&past->odb, past->repository->git))
+        return error_git(audit->error, "cannot read the objects of %s", audit->options->history);
+    past->sizes = arena_clear_take(&audit->arena, audit->day_count, sizeof *past->sizes);
+    if (past->shallow)
+        findings_add(audit->findings, FINDING_HISTORY, true, "",
+                     "the clone is shallow: commits "
+                     "before the oldest one that is here were not looked at");
+    return check_commits(past) && (!audit->options->work_tree || check_work_tree(past));
+}
+
+bool audit_history(struct auditing *audit)
+{
+    struct past past = {.audit = audit};
+    bool fine = look_back(&past);
+    git_odb_free(past.odb);
+    repository_close(past.repository);
+    arena_free(&past.arena);
+    free(past.commits);
+    return fine;
+}

@@ -1,0 +1,187 @@
+/* audit: a dataset checked against itself. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "archive/audit.h"
+#include "server/command.h"
+#include "server/commands/dataset.h"
+#include "server/commands/offline.h"
+#include "server/commands/options.h"
+#include "server/commands/progress.h"
+#include "validator/js.h"
+
+static bool step(void *context, size_t done, size_t count, size_t size)
+{
+    (void)context;
+    return progress_step(done, count, size);
+}
+
+static void add_padded(struct buffer *out, const char *text, size_t width)
+{
+    size_t size = strlen(text);
+    buffer_text(out, text);
+    for (; size < width; size++)
+        buffer_byte(out, ' ');
+    buffer_byte(out, ' ');
+}
+
+enum { CODE_WIDTH = 18, PATH_WIDTH = 44 };
+
+static void print_table(const struct findings *findings, const struct audit_counts *counts)
+{
+    BUFFER_SCOPE struct buffer out = {0};
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct found *found = &findings->items[i];
+        BUFFER_SCOPE struct buffer path = {0};
+        offline_add_safely(&path, found->path, strlen(found->path));
+        add_padded(&out, found->note ? "note" : "differs", 7);
+        add_padded(&out, finding_code(found->finding), CODE_WIDTH);
+        add_padded(&out, buffer_string(&path), PATH_WIDTH);
+        offline_add_safely(&out, found->text, strlen(found->text));
+        buffer_byte(&out, '\n');
+    }
+    buffer_format(&out,
+                  "files %zu, entries %zu, segments %zu, ledger lines %zu, commits %zu: "
+                  "differences %zu, notes %zu\n",
+                  counts->files, counts->entries, counts->segments, counts->lines, counts->commits,
+                  findings->differences, findings->count - findings->differences);
+    fwrite(out.data, 1, out.size, stdout);
+}
+
+static void write_member(struct js_writer *writer, const char *key, const char *text)
+{
+    js_write_key(writer, key);
+    js_write_text(writer, text);
+}
+
+static void write_count(struct js_writer *writer, const char *key, size_t count)
+{
+    js_write_key(writer, key);
+    js_write_number(writer, (double)count);
+}
+
+static void print_json(const struct findings *findings, const struct audit_counts *counts)
+{
+    BUFFER_SCOPE struct buffer out = {0};
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct found *found = &findings->items[i];
+        struct js_writer writer = {.out = &out};
+        js_write_begin(&writer, '{');
+        write_member(&writer, "code", finding_code(found->finding));
+        js_write_key(&writer, "note");
+        js_write_bool(&writer, found->note);
+        write_member(&writer, "path", found->path);
+        write_member(&writer, "text", found->text);
+        js_write_end(&writer, '}');
+        buffer_byte(&out, '\n');
+    }
+    struct js_writer writer = {.out = &out};
+    js_write_begin(&writer, '{');
+    write_count(&writer, "files", counts->files);
+    write_count(&writer, "entries", counts->entries);
+    write_count(&writer, "segments", counts->segments);
+    write_count(&writer, "ledgerLines", counts->lines);
+    write_count(&writer, "commits", counts->commits);
+    write_count(&writer, "differences", findings->differences);
+    write_count(&writer, "notes", findings->count - findings->differences);
+    js_write_end(&writer, '}');
+    buffer_byte(&out, '\n');
+    fwrite(out.data, 1, out.size, stdout);
+}
+
+/* The commits of DATASET, wherever its files come from; NULL without any. */
+static const char *history_of(struct arena *arena, const char *dataset, bool folder)
+{
+    struct stat status;
+    const char *git = arena_format(arena, "%s/.git", dataset);
+    if (!folder)
+        return dataset;
+    return stat(git, &status) ? NULL : dataset;
+}
+
+static void print_codes(void)
+{
+    for (int i = 0; i < FINDINGS; i++)
+        printf("%-*s %s\n", CODE_WIDTH, finding_code((enum finding)i),
+               finding_words((enum finding)i));
+}
+
+struct flags {
+    bool json, no_history, no_key, codes;
+    const char *key_path;
+};
+
+static bool run_audit(const struct flags *flags, const char *dataset, struct findings *findings,
+                      struct audit_counts *counts)
+{
+    ARENA_SCOPE struct arena arena = {0};
+    REPOSITORY_SCOPE struct repository *repository = NULL;
+    struct store_error error = {"the answer key cannot be used"};
+    struct answer_key key;
+    struct audit_options options = {.step = step};
+    bool fine = (flags->no_key || offline_key(&arena, flags->key_path, &key)) &&
+                dataset_source(dataset, &repository, &options.source, &error);
+    options.key = flags->no_key ? NULL : &key;
+    options.work_tree = !repository;
+    options.history = flags->no_history ? NULL : history_of(&arena, dataset, !repository);
+    fine = fine && audit(&options, findings, counts, &error);
+    if (!fine)
+        offline_complain(dataset, error.message);
+    return fine;
+}
+
+int audit_command(int count, char **arguments)
+{
+    static const struct manual manual = {
+        .usage = "audit [OPTION]... DATASET",
+        .summary = "Checks a dataset against itself: every digest, verdict (by the rules that each "
+                   "run was\n"
+                   "accepted by), path and scrub, the ledger's chain, and whether ledger, index, "
+                   "files and\n"
+                   "commits agree. Prints what differs, and what is only worth a note. Nothing is "
+                   "written.\n" DATASET_HELP,
+        .exits = "  0  nothing differs\n"
+                 "  1  something does\n"
+                 "  3  the dataset cannot be read, or the command was stopped by a signal\n"
+                 "  64 wrong usage",
+        .operands_least = 0,
+        .operands_most = 1};
+    struct flags flags = {0};
+    const struct option_row rows[] = {
+        {.name = "json", .flag = &flags.json, .help = "one JSON object a line, the counts last"},
+        {.name = "codes", .flag = &flags.codes, .help = "list what can differ, and end"},
+        {.name = "no-history", .flag = &flags.no_history, .help = "do not look at the commits"},
+        {.name = "mmlu-key",
+         .value = "FILE",
+         .text = &flags.key_path,
+         .help = "answer key instead of the compiled-in one"},
+        {.name = "no-mmlu-key",
+         .flag = &flags.no_key,
+         .help = "do not parse quality answers again; verdicts that differ are then notes"},
+        {0}};
+    int exit_code;
+    int operands = options_parse(&manual, rows, count, arguments, &exit_code);
+    if (operands < 0)
+        return exit_code;
+    if (flags.codes) {
+        print_codes();
+        return OFFLINE_OK;
+    }
+    if (operands == 0) {
+        offline_complain("audit", "DATASET is missing; see `benchledger audit --help`");
+        return EXIT_USAGE;
+    }
+    struct findings findings = {0};
+    struct audit_counts counts;
+    progress_begin("audit");
+    bool fine = run_audit(&flags, arguments[0], &findings, &counts);
+    findings_sort(&findings);
+    if (fine && flags.json)
+        print_json(&findings, &counts);
+    else if (fine)
+        print_table(&findings, &counts);
+    exit_code = !fine || fflush(stdout) ? OFFLINE_UNREADABLE : findings.differences > 0;
+    findings_free(&findings);
+    return exit_code;
+}
