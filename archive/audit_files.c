@@ -231,7 +231,7 @@ bool audit_files(struct auditing *audit)
                               .take = take_file};
     bool fine = true;
     for (size_t i = 0; fine && i < sizeof folders / sizeof *folders; i++)
-        fine = walk_list_add(&filing.list, walk.source, folders[i], audit->error);
+        fine = walk_list_add(&filing.list, walk.source, folders[i], ".json", audit->error);
     fine = fine && walk_run(&walk, audit->error);
     walk_list_free(&filing.list);
     return fine;

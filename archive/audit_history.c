@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "archive/audit_state.h"
+#include "github/repository/loose.h"
 #include "validator/arena.h"
 
-enum { HEX_SHOWN = 12, RUN_FOLDERS = 3, FOLDERS = 5 };
+enum { HEX_SHOWN = 12, FOLDERS = 3 };
 
-/* What a dataset is made of, those with run files first. libgit2 takes no constant strings. */
-static char runs[] = "runs", quarantine[] = "quarantine", withdrawn[] = "withdrawn",
-            ledger[] = "ledger", index_folder[] = "index";
-static char *folders[FOLDERS] = {runs, quarantine, withdrawn, ledger, index_folder};
+/* Those with run files. libgit2 takes no constant strings. */
+static char runs[] = "runs", quarantine[] = "quarantine", withdrawn[] = "withdrawn";
+static char *folders[FOLDERS] = {runs, quarantine, withdrawn};
 
 /* A line that a commit added, keyed by its run. */
 struct line_there {
@@ -98,8 +98,7 @@ static void check_day(struct past *past, size_t i, const git_oid *blob)
         return;
     }
     bool fine = size >= past->sizes[i] && size <= day->bytes.size &&
-                !git_odb_hash(&now, day->bytes.data, size, GIT_OBJECT_BLOB) &&
-                git_oid_equal(&now, blob);
+                loose_id(GIT_OBJECT_BLOB, day->bytes.data, size, &now) && git_oid_equal(&now, blob);
     if (!fine)
         findings_add(findings, FINDING_HISTORY, false, day->path,
                      "held other lines in commit %s than it does now", past->name);
@@ -144,13 +143,11 @@ static void run_of_path(const char *path, char key[TABLE_KEY_MAX + 1])
     table_run_key(name, size > end ? size - end : size, key);
 }
 
-static int check_delta(const git_diff_delta *delta, float progress, void *context)
+static void check_delta(struct past *past, const git_diff_delta *delta)
 {
-    struct past *past = context;
     struct auditing *audit = past->audit;
     char key[TABLE_KEY_MAX + 1];
     const char *path = delta->new_file.path;
-    (void)progress;
     run_of_path(path, key);
     struct line_there *line = (struct line_there *)table_find(&past->lines, key);
     const struct audited *run = (const struct audited *)table_find(&audit->runs, key);
@@ -164,7 +161,6 @@ static int check_delta(const git_diff_delta *delta, float progress, void *contex
                      delta->status == GIT_DELTA_ADDED && (!run || !run->accepted), path,
                      "%s in commit %s, which has no line of it",
                      delta->status == GIT_DELTA_ADDED ? "came" : "went", past->name);
-    return 0;
 }
 
 static bool check_files(struct past *past, git_tree *before, git_tree *after)
@@ -172,11 +168,12 @@ static bool check_files(struct past *past, git_tree *before, git_tree *after)
     git_diff_options options;
     git_diff *diff = NULL;
     git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
-    options.pathspec = (git_strarray){folders, RUN_FOLDERS};
+    options.pathspec = (git_strarray){folders, FOLDERS};
     options.flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
     if (git_diff_tree_to_tree(&diff, past->repository->git, before, after, &options))
         return error_git(past->audit->error, "cannot compare commit %s", past->name);
-    git_diff_foreach(diff, check_delta, NULL, NULL, NULL, past);
+    for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
+        check_delta(past, git_diff_get_delta(diff, i));
     git_diff_free(diff);
     return true;
 }
@@ -199,7 +196,7 @@ static void check_lines(struct past *past)
 
 static bool same_files(const git_tree *before, const git_tree *after)
 {
-    for (size_t i = 0; i < RUN_FOLDERS; i++) {
+    for (size_t i = 0; i < FOLDERS; i++) {
         const git_tree_entry *was = before ? git_tree_entry_byname(before, folders[i]) : NULL,
                              *is = git_tree_entry_byname(after, folders[i]);
         if (!was != !is || (was && !git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
@@ -249,28 +246,6 @@ static bool check_commits(struct past *past)
     return fine;
 }
 
-/* What lies in a work tree and is not committed as it lies there. */
-static bool check_work_tree(struct past *past)
-{
-    git_status_options options;
-    git_status_list *list = NULL;
-    git_status_options_init(&options, GIT_STATUS_OPTIONS_VERSION);
-    options.pathspec = (git_strarray){folders, FOLDERS};
-    options.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
-                    GIT_STATUS_OPT_DISABLE_PATHSPEC_MATCH;
-    if (git_status_list_new(&list, past->repository->git, &options))
-        return error_git(past->audit->error, "cannot compare the work tree with its commit");
-    for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
-        const git_status_entry *entry = git_status_byindex(list, i);
-        const git_diff_delta *delta =
-            entry->index_to_workdir ? entry->index_to_workdir : entry->head_to_index;
-        findings_add(past->audit->findings, FINDING_UNCOMMITTED, true, delta->new_file.path,
-                     "differs from the last commit");
-    }
-    git_status_list_free(list);
-    return true;
-}
-
 static bool look_back(struct past *past)
 {
     struct auditing *audit = past->audit;
@@ -284,7 +259,8 @@ static bool look_back(struct past *past)
         findings_add(audit->findings, FINDING_HISTORY, true, "",
                      "the clone is shallow: commits "
                      "before the oldest one that is here were not looked at");
-    return check_commits(past) && (!audit->options->work_tree || check_work_tree(past));
+    return check_commits(past) && (!audit->options->work_tree ||
+                                   audit_work_tree(audit, past->repository, &past->commits[0]));
 }
 
 bool audit_history(struct auditing *audit)

@@ -264,7 +264,7 @@ static bool walk_segments(struct indexing *indexing)
                               .take = take_segment};
     read_manifest(indexing);
     read_part(audit, INDEX_SUMMARY_PATH, &indexing->summary, &indexing->has_summary);
-    if (!walk_list_add(&indexing->list, walk.source, INDEX_SEGMENTS_FOLDER, audit->error))
+    if (!walk_list_add(&indexing->list, walk.source, INDEX_SEGMENTS_FOLDER, ".json", audit->error))
         return false;
     bool archive = !indexing->has_manifest && !indexing->list.count && indexing->has_summary;
     if (archive &&

@@ -48,5 +48,7 @@ bool audit_ledger(struct auditing *audit);
 bool audit_index(struct auditing *audit);
 bool audit_files(struct auditing *audit);
 bool audit_history(struct auditing *audit);
+/* A part of the history: the dataset's folder against COMMIT, the last one. */
+bool audit_work_tree(struct auditing *audit, struct repository *repository, const git_oid *commit);
 
 #endif

@@ -167,8 +167,8 @@ static bool read_files(struct rebuilding *work)
                               .context = work,
                               .look = index_file,
                               .take = take_file};
-    return walk_list_add(&work->list, &work->source, "runs", work->error) &&
-           walk_list_add(&work->list, &work->source, "quarantine", work->error) &&
+    return walk_list_add(&work->list, &work->source, "runs", ".json", work->error) &&
+           walk_list_add(&work->list, &work->source, "quarantine", ".json", work->error) &&
            walk_run(&walk, work->error);
 }
 

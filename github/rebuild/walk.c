@@ -7,16 +7,8 @@
 
 enum { THREADS_MAX = 64, FILES_PER_THREAD = 4 };
 
-static bool is_json(const char *path)
-{
-    size_t size = strlen(path);
-    return size > 5 && !strcmp(path + size - 5, ".json");
-}
-
 static bool add_item(struct walk_list *list, const char *path, const git_oid *blob)
 {
-    if (!is_json(path))
-        return true;
     if (list->count == list->room) {
         list->room = list->room ? list->room * 2 : 1024;
         list->items = memory_grow(list->items, list->room * sizeof *list->items);
@@ -28,22 +20,33 @@ static bool add_item(struct walk_list *list, const char *path, const git_oid *bl
     return true;
 }
 
+struct adding {
+    struct walk_list *list;
+    const char *suffix;
+};
+
 static bool tell_blob(void *context, const char *path, const git_oid *blob)
 {
-    return add_item(context, path, blob);
+    const struct adding *adding = context;
+    size_t size = strlen(path), end = strlen(adding->suffix);
+    if (size < end || strcmp(path + size - end, adding->suffix) != 0)
+        return true;
+    return add_item(adding->list, path, blob);
 }
 
 static bool tell_path(void *context, const char *path)
 {
-    return add_item(context, path, NULL);
+    return tell_blob(context, path, NULL);
 }
 
 bool walk_list_add(struct walk_list *list, const struct source *source, const char *folder,
-                   struct store_error *error)
+                   const char *suffix, struct store_error *error)
 {
+    struct adding adding = {list, suffix};
     if (source->repository)
-        return repository_list(source->repository, &source->commit, folder, tell_blob, list, error);
-    return source_list(source, folder, tell_path, list, error);
+        return repository_list(source->repository, &source->commit, folder, tell_blob, &adding,
+                               error);
+    return source_list(source, folder, tell_path, &adding, error);
 }
 
 bool walk_list_add_file(struct walk_list *list, const struct source *source, const char *path,

@@ -19,9 +19,9 @@ struct walk_list {
     struct walk_item *items;
     size_t count, room;
 };
-/* Adds the .json files below FOLDER (`runs`), in byte order; none when it is not there. */
+/* Adds the files below FOLDER (`runs`) whose names end in SUFFIX, in byte order; none when it is not there. */
 bool walk_list_add(struct walk_list *list, const struct source *source, const char *folder,
-                   struct store_error *error);
+                   const char *suffix, struct store_error *error);
 /* The file at PATH, which must be there. */
 bool walk_list_add_file(struct walk_list *list, const struct source *source, const char *path,
                         struct store_error *error);

@@ -14,6 +14,12 @@
 
 enum { HEADER_MAX = 32, PACKING_MOST = 4096 };
 
+/* `blob 12` and a NUL. Returns its size. */
+static size_t make_header(git_object_t type, size_t size, char header[HEADER_MAX])
+{
+    return (size_t)snprintf(header, HEADER_MAX, "%s %zu", git_object_type2string(type), size) + 1;
+}
+
 static bool hash_object(const char *header, size_t header_size, const char *data, size_t size,
                         git_oid *id)
 {
@@ -25,6 +31,12 @@ static bool hash_object(const char *header, size_t header_size, const char *data
                 EVP_DigestFinal_ex(context, id->id, &got) && got == GIT_OID_RAWSZ;
     EVP_MD_CTX_free(context);
     return fine;
+}
+
+bool loose_id(git_object_t type, const char *data, size_t size, git_oid *id)
+{
+    char header[HEADER_MAX];
+    return hash_object(header, make_header(type, size, header), data, size, id);
 }
 
 static bool pack_object(const char *header, size_t header_size, const char *data, size_t size,
@@ -156,8 +168,7 @@ bool loose_write(struct repository *repository, git_object_t type, const char *d
 {
     struct buffer packed BUFFER_SCOPE = {0};
     char header[HEADER_MAX];
-    int length = snprintf(header, sizeof header, "%s %zu", git_object_type2string(type), size);
-    size_t header_size = (size_t)length + 1; /* with its NUL */
+    size_t header_size = make_header(type, size, header);
     if (!hash_object(header, header_size, data, size, id))
         return error_set(error, "cannot hash an object");
     if (!pack_object(header, header_size, data, size, packing, &packed))

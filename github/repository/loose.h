@@ -23,4 +23,7 @@ enum loose_packing { LOOSE_STORED = 0, LOOSE_DEFLATED = 1 }; /* zlib levels */
 bool loose_write(struct repository *repository, git_object_t type, const char *data, size_t size,
                  enum loose_packing packing, git_oid *id, struct store_error *error);
 
+/* The id that it has, or would have. */
+bool loose_id(git_object_t type, const char *data, size_t size, git_oid *id);
+
 #endif

@@ -20,6 +20,11 @@
 
 enum { FIRST_OBJECTS = 3 };
 
+/* Bytes of packs that are mapped at once, by all handles together: a tool that reads a whole dataset needs no
+ * more of them than a service that reads a file now and then. */
+#define PACK_WINDOW ((size_t)64 << 20)
+#define PACKS_MAPPED ((size_t)128 << 20)
+
 enum { PATH_DEPTH_MAX = 16 };
 
 /* libgit2 is never shut down: its caches serve the whole process. */
@@ -27,6 +32,8 @@ static void start_libgit2(void)
 {
     git_libgit2_init();
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+    git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, PACK_WINDOW);
+    git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, PACKS_MAPPED);
     /* Month folders hold thousands of names: keep their trees, the next commit reads them again. */
     git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_TREE, (size_t)1 << 20);
 }

@@ -45,19 +45,16 @@ struct looked {
     struct text entry;               /* when the board needs it */
 };
 
-/* Reads and judges a file on a worker's thread, KEY may be NULL. */
-static struct looked *look_at(struct walk_file *file, const struct answer_key *key)
+/* Reads a file on a worker's thread. False: it is not even JSON. */
+static bool read_file(struct walk_file *file, struct looked **out)
 {
     struct js_error problem;
-    struct looked *looked = file->result = arena_clear_take(&file->arena, 1, sizeof *looked);
-    const struct policy policy = report_policy(true);
+    struct looked *looked = *out = file->result = arena_clear_take(&file->arena, 1, sizeof *looked);
     if (!file->bytes)
         snprintf(looked->problem, sizeof looked->problem, "%.200s", file->problem.message);
     else if (!js_read(&file->arena, file->bytes, file->size, &looked->document, &problem))
         report_json_problem(&problem, looked->problem);
-    else
-        report_judge(&looked->report, file->path, &file->arena, &looked->document, &policy, key);
-    return looked;
+    return !*looked->problem;
 }
 
 /* Whether it is a run file; says why not. */
@@ -71,11 +68,15 @@ static bool is_run(const struct walk_file *file)
     return looked->report.shaped;
 }
 
-/* The first pass. Verdicts do not matter in it, so that answers are not parsed. */
+/* The first pass. Neither digest nor verdict matter in it. */
 static void look_for_key(void *context, struct walk_file *file)
 {
+    struct looked *looked;
+    const struct policy policy = report_policy(true);
     (void)context;
-    look_at(file, NULL);
+    if (read_file(file, &looked))
+        looked->report.shaped = validate(&file->arena, &looked->document, &policy, NULL,
+                                         &looked->report.verdict, &looked->report.errors);
 }
 
 static bool step(const struct walk_file *file, const struct exporting *work,
@@ -128,8 +129,9 @@ static bool gather(struct exporting *work, bool with_quarantine)
                               .context = work,
                               .look = look_for_key,
                               .take = take_key};
-    if (!walk_list_add(&work->list, &work->source, "runs", &work->error) ||
-        (with_quarantine && !walk_list_add(&work->list, &work->source, "quarantine", &work->error)))
+    if (!walk_list_add(&work->list, &work->source, "runs", ".json", &work->error) ||
+        (with_quarantine &&
+         !walk_list_add(&work->list, &work->source, "quarantine", ".json", &work->error)))
         return false;
     work->keys = arena_clear_take(&work->arena, work->list.count, sizeof *work->keys);
     for (size_t i = 0; i < work->list.count; i++)
@@ -156,8 +158,12 @@ static struct text keep(struct arena *arena, const struct buffer *bytes)
 static void look_for_lines(void *context, struct walk_file *file)
 {
     const struct exporting *work = context;
-    struct looked *looked = look_at(file, &work->key);
+    const struct policy policy = report_policy(true);
+    struct looked *looked;
     BUFFER_SCOPE struct buffer out = {0};
+    if (!read_file(file, &looked))
+        return;
+    report_judge(&looked->report, file->path, &file->arena, &looked->document, &policy, &work->key);
     if (!looked->report.shaped)
         return;
     const struct export_run *run = export_prepare(&file->arena, &looked->report, &work->packages);

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { assertSound } from '../support/audit.mjs';
 import { canonical, makeRun, seal, sha256 } from '../support/run.mjs';
 import { readLedger, sleep, startService } from '../support/service.mjs';
 
@@ -91,5 +92,6 @@ test(`${KILLS} kills lose nothing and repeat nothing`, { timeout: 240_000 }, asy
       assert.ok(service.git('ls-tree', '-r', '--name-only', commit).includes(`/${id}.json`));
   execFileSync('git', ['--git-dir', service.store, 'fsck', '--strict', '--no-dangling'],
     { stdio: ['ignore', 'pipe', 'pipe'] });
+  assertSound(service.store);
   t.diagnostic(`${acknowledged.size} runs, ${duplicates} of them known after a lost answer`);
 });

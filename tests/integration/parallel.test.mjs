@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { assertSound } from '../support/audit.mjs';
 import { canonical, makeRun, seal, sha256 } from '../support/run.mjs';
 import { holdCommitLock, raw, readLedger, sleep, startService } from '../support/service.mjs';
 
@@ -34,6 +35,7 @@ function checkAgreement(service, paths) {
   assert.equal(manifest.entries, summary.length);
   if (paths) assert.deepEqual(sorted(files), sorted(paths));
   service.git('fsck', '--full', '--strict');
+  assertSound(service.store);
   return events;
 }
 

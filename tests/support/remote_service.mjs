@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { assertSound } from './audit.mjs';
 import { gitEnvironment } from './remote.mjs';
 import { canonical, makeRun, seal, sha256 } from './run.mjs';
 import { eachProcess, SecretWatch } from './secrets.mjs';
@@ -271,6 +272,7 @@ export async function checkDataset(remote, runs) {
 
 /** The remote's tip is the mirror's, and nothing is pending. */
 export function assertInStep(service) {
+  assertSound(service.remote.repo);
   assert.equal(service.mirror('rev-parse', `refs/heads/${service.remote.branch}`).trim(), service.remote.tip());
 }
 

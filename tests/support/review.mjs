@@ -1,6 +1,7 @@
 // Maintainers with tokens, quarantined runs, and what a dataset looks like after decisions.
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { assertSound } from './audit.mjs';
 import { command } from './service.mjs';
 import { canonical, makeRun, seal, sha256 } from './run.mjs';
 
@@ -74,8 +75,10 @@ export function checkReviewed({ files, file }) {
   return { entries, lines, names };
 }
 
-export const reviewed = (service) =>
-  checkReviewed({ files: () => service.files(), file: (name) => service.file(name) });
+export function reviewed(service) {
+  assertSound(service.store);
+  return checkReviewed({ files: () => service.files(), file: (name) => service.file(name) });
+}
 
 /** A code and the header of its hash. */
 export function withdrawCode(n) {

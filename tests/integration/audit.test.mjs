@@ -1,0 +1,342 @@
+// audit: whatever is wrong with a dataset is said, with its path, and nothing is written.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync }
+  from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { makeArchive } from '../support/archive.mjs';
+import { audit, auditClean } from '../support/audit.mjs';
+import { corpusFiles } from '../support/corpus.mjs';
+import { makeRun, seal, sha256 } from '../support/run.mjs';
+import { command } from '../support/service.mjs';
+
+const RUNS = 120;
+let folder, bare;
+
+before(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'benchledger-audit-'));
+  bare = path.join(folder, 'archive.git');
+  await makeArchive(bare, RUNS, { chunks: 24, entryBytes: 12_000, summaryLimit: Infinity });
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const git = (at, ...args) => execFileSync('git', ['-C', at, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args],
+  { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+
+/** A folder of its own with the archive's files, without its commits. */
+function copy(t, { commits = false } = {}) {
+  const at = mkdtempSync(path.join(tmpdir(), 'benchledger-audit-copy-'));
+  t.after(() => rmSync(at, { recursive: true, force: true }));
+  git(folder, 'clone', '-q', bare, at);
+  if (!commits) rmSync(path.join(at, '.git'), { recursive: true });
+  return {
+    at,
+    read: (name) => readFileSync(path.join(at, name), 'utf8'),
+    write: (name, text) => {
+      mkdirSync(path.dirname(path.join(at, name)), { recursive: true });
+      writeFileSync(path.join(at, name), text);
+    },
+    files: (...folders) => execFileSync('find', [...folders, '-type', 'f'], { cwd: at, encoding: 'utf8' }).trim().split('\n').sort(),
+    has: (name) => existsSync(path.join(at, name)),
+  };
+}
+
+/** Content of every file, to see that nothing was written. */
+const state = (dataset) => sha256(dataset.files('.').map((name) => `${name} ${sha256(readFileSync(path.join(dataset.at, name)))}`).join('\n'));
+
+/** Damages a copy, audits it and compares [code, path] of what differs; nothing may be written. */
+async function damaged(t, damage, wanted, options) {
+  const dataset = copy(t, options);
+  const expected = await damage(dataset) ?? wanted;
+  const whole = state(dataset);
+  const { code, found } = await audit(dataset.at);
+  const differences = found.filter(({ note }) => !note);
+  assert.deepEqual(differences.map((one) => [one.code, one.path]), expected, JSON.stringify(differences, null, 1));
+  assert.equal(code, 1);
+  assert.equal(state(dataset), whole, 'nothing is written');
+  return { dataset, differences };
+}
+
+const quarantined = (dataset) => dataset.files('quarantine')[0];
+const someRun = (dataset, n = 7) => dataset.files('runs')[n];
+const edit = (dataset, name, change) => {
+  const run = JSON.parse(dataset.read(name));
+  change(run);
+  dataset.write(name, JSON.stringify(run));
+};
+
+test('a sound archive has no differences: bare, work tree, plain folder', async (t) => {
+  const counts = await auditClean(bare, RUNS);
+  assert.ok(counts.segments > 1, 'more than one segment');
+  assert.equal(counts.ledgerLines, RUNS);
+  assert.equal(counts.commits, 2);
+  assert.equal((await auditClean(copy(t, { commits: true }).at, RUNS)).commits, 2);
+  assert.equal((await auditClean(copy(t).at, RUNS)).commits, 0);
+  assert.equal((await command(['index', '--dry-run', bare])).stdout.includes('unchanged'), true);
+});
+
+test('the real files verify, and what an archive lacks is a note', async () => {
+  const { code, found, counts } = await audit(path.dirname(path.dirname(path.dirname(path.dirname(corpusFiles()[0])))));
+  assert.equal(code, 0);
+  assert.deepEqual(found.map((one) => [one.code, one.note]), [['index-missing', true]]);
+  assert.equal(counts.files, corpusFiles().length);
+});
+
+test('a truncated file and one that is not JSON', (t) => damaged(t, (dataset) => {
+  const name = someRun(dataset);
+  dataset.write(name, dataset.read(name).slice(0, -100));
+  return [['not-json', name], ['entry-without-file', name], ['line-without-file', name]].sort(byCode(name));
+}));
+
+test('an empty file', (t) => damaged(t, (dataset) => {
+  const name = someRun(dataset);
+  dataset.write(name, '');
+  return [['not-json', name], ['entry-without-file', name], ['line-without-file', name]].sort(byCode(name));
+}));
+
+// Findings of one path stand in the order in which they were found: the file's own first.
+const byCode = () => (a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]);
+const ORDER = ['not-json', 'shape', 'entry-without-file', 'line-without-file'];
+
+test('a file that is no run file any more', (t) => damaged(t, (dataset) => {
+  const name = someRun(dataset);
+  edit(dataset, name, (run) => delete run.cells);
+  return [['shape', name], ['entry-without-file', name], ['line-without-file', name]];
+}));
+
+test('a changed figure: the digest, and with a new digest the ledger', async (t) => {
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset);
+    edit(dataset, name, (run) => { run.cells[0].iterations[0].chunks[3].t += 0.5; });
+    return [['digest', name], ['ledger-digest', name]];
+  });
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset);
+    edit(dataset, name, (run) => { run.cells[0].load.endT = 0; });
+    return [['digest', name], ['verdict', name], ['ledger-digest', name], ['entry', name]];
+  });
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset);
+    dataset.write(name, JSON.stringify(seal({ ...JSON.parse(dataset.read(name)), suite: 'thorough' }, undefined)));
+    return [['ledger-digest', name], ['entry', name]];
+  });
+});
+
+test('a run in the wrong folder, under a wrong name, in a wrong month', async (t) => {
+  await damaged(t, (dataset) => {
+    const from = quarantined(dataset), to = from.replace('quarantine', 'runs');
+    mkdirSync(path.dirname(path.join(dataset.at, to)), { recursive: true });
+    renameSync(path.join(dataset.at, from), path.join(dataset.at, to));
+    return [['folder', to], ['entry', to]];
+  });
+  await damaged(t, (dataset) => {
+    const from = someRun(dataset), to = from.replace(/2026.\d\d/, '2026/12');
+    mkdirSync(path.dirname(path.join(dataset.at, to)), { recursive: true });
+    renameSync(path.join(dataset.at, from), path.join(dataset.at, to));
+    return [['path', to], ['folder', to], ['entry', to]];
+  });
+});
+
+test('one run id in two months', (t) => damaged(t, (dataset) => {
+  const name = someRun(dataset), run = JSON.parse(dataset.read(name));
+  const twin = `runs/2026/12/${run.runId}.json`;
+  dataset.write(twin, JSON.stringify(seal({ ...run, createdAt: '2026-12-01T00:00:00.000Z' }, undefined)));
+  return [['duplicate-run', twin]];
+}));
+
+test('what publication removes, and bytes that JSON.stringify would not print', async (t) => {
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset), run = JSON.parse(dataset.read(name));
+    run.environment.languages = ['de'];
+    dataset.write(name, JSON.stringify(seal(run, undefined)));
+    return [['scrub', name], ['ledger-digest', name]];
+  });
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset);
+    dataset.write(name, `${dataset.read(name)}\n`);
+    return [['form', name]];
+  });
+});
+
+test('an entry without a file, a file without an entry', async (t) => {
+  await damaged(t, (dataset) => {
+    const name = someRun(dataset);
+    unlinkSync(path.join(dataset.at, name));
+    return [['entry-without-file', name], ['line-without-file', name]];
+  });
+  await damaged(t, (dataset) => {
+    const run = seal(makeRun({ id: 'stowaway-run-1', createdAt: '2026-03-01T00:00:00.000Z' }), undefined);
+    dataset.write('runs/2026/03/stowaway-run-1.json', JSON.stringify(run));
+    return [['file-without-entry', 'runs/2026/03/stowaway-run-1.json']];
+  });
+});
+
+/** Applies CHANGE to the lines of a day file in the middle. */
+function editLedger(dataset, change) {
+  const name = dataset.files('ledger')[20];
+  const lines = dataset.read(name).trimEnd().split('\n');
+  dataset.write(name, `${change(lines).join('\n')}\n`);
+  return name;
+}
+
+test('a ledger line that was changed, is missing, was swapped, cut off or put in', async (t) => {
+  const days = (dataset) => dataset.files('ledger');
+  await damaged(t, (dataset) => {
+    const name = days(dataset)[20], next = days(dataset)[21];
+    dataset.write(name, dataset.read(name).replace(/"at":"([^"]{22})./, '"at":"$15'));
+    return [['ledger-chain', next]];
+  });
+  await damaged(t, (dataset) => {
+    const [name, next] = days(dataset).slice(20, 22);
+    const run = JSON.parse(dataset.read(name).split('\n')[0]);
+    unlinkSync(path.join(dataset.at, name));
+    return [['ledger-chain', next], ['ledger-chain', next], ['file-without-line', run.path]];
+  });
+  await damaged(t, (dataset) => {
+    const [name, next] = days(dataset).slice(20, 22), a = dataset.read(name), b = dataset.read(next);
+    dataset.write(name, b);
+    dataset.write(next, a);
+    const after = days(dataset)[22];
+    return [['ledger-chain', name], ['ledger-chain', name], ['ledger-line', name], ['ledger-chain', next],
+      ['ledger-chain', next], ['ledger-chain', after], ['ledger-chain', after]];
+  });
+  await damaged(t, (dataset) => {
+    const name = days(dataset).at(-1);
+    const line = JSON.parse(dataset.read(name).trimEnd().split('\n').at(-1));
+    dataset.write(name, dataset.read(name).slice(0, -40));
+    return [['ledger-line', name], ['ledger-line', name], ['file-without-line', line.path]];
+  });
+  await damaged(t, (dataset) => {
+    const name = editLedger(dataset, (lines) => [...lines, lines[0]]);
+    const next = days(dataset)[21];
+    return [['ledger-chain', name], ['ledger-chain', name], ['ledger-event', name]];
+  });
+});
+
+test('the last ledger line taken away is seen by the run that it accepted', (t) => damaged(t, (dataset) => {
+  const name = dataset.files('ledger').at(-1);
+  const lines = dataset.read(name).trimEnd().split('\n'), gone = JSON.parse(lines.pop());
+  if (lines.length) dataset.write(name, `${lines.join('\n')}\n`);
+  else unlinkSync(path.join(dataset.at, name));
+  return [['file-without-line', gone.path]];
+}));
+
+test('another verdict than the accept line says', async (t) => {
+  const dataset = copy(t);
+  const [first] = dataset.files('ledger');
+  dataset.write(first, dataset.read(first).replace('"flags":[]', '"flags":["timer-grid"]'));
+  const { found } = await audit(dataset.at);
+  assert.deepEqual(found.filter(({ code }) => code === 'verdict').map(({ note }) => note), [false]);
+  /* Without any ledger, a folder that the rules do not give is a note. */
+  rmSync(path.join(dataset.at, 'ledger'), { recursive: true });
+  const name = someRun(dataset), moved = name.replace('runs', 'quarantine');
+  mkdirSync(path.dirname(path.join(dataset.at, moved)), { recursive: true });
+  renameSync(path.join(dataset.at, name), path.join(dataset.at, moved));
+  await command(['index', dataset.at]);
+  const alone = await audit(dataset.at);
+  assert.equal(alone.code, 0, JSON.stringify(alone.found));
+  assert.deepEqual(alone.found.map((one) => [one.code, one.note, one.path]), [['verdict', true, moved]]);
+});
+
+test('segments, manifest and summary that do not agree', async (t) => {
+  const segment = 'index/segments/00002.json', manifest = 'index/manifest.json', summary = 'index/summary.json';
+  await damaged(t, (dataset) => {
+    const entries = JSON.parse(dataset.read(segment));
+    const path = entries[1].path;
+    entries[1].cores += 1;
+    dataset.write(segment, JSON.stringify(entries));
+    return [[ 'segment', segment], ['summary', summary], ['entry', path]];
+  });
+  await damaged(t, (dataset) => {
+    const entries = JSON.parse(dataset.read(segment));
+    const [gone] = entries.splice(2, 1);
+    dataset.write(segment, JSON.stringify(entries));
+    return [['manifest', manifest], ['segment', segment], ['summary', summary], ['file-without-entry', gone.path]];
+  });
+  await damaged(t, (dataset) => {
+    const gone = JSON.parse(dataset.read(segment)).map((entry) => entry.path).sort();
+    unlinkSync(path.join(dataset.at, segment));
+    assert.ok(gone.some((name) => name.startsWith('quarantine')), 'so that three counts are wrong');
+    return [['segment', manifest], ...Array(3).fill(['manifest', manifest]), ['summary', summary],
+      ...gone.map((name) => ['file-without-entry', name])];
+  });
+  await damaged(t, (dataset) => {
+    const entries = JSON.parse(dataset.read(summary));
+    dataset.write(summary, JSON.stringify(entries.slice(0, -1)));
+    return [['manifest', manifest], ['summary', summary]];
+  });
+  await damaged(t, (dataset) => {
+    dataset.write(summary, dataset.read(summary).replace('"cores":8', '"cores":9'));
+    return [['summary', summary]];
+  });
+  await damaged(t, (dataset) => {
+    dataset.write(manifest, dataset.read(manifest).replace(`"entries":${RUNS},`, `"entries":${RUNS + 1},`));
+    return [['manifest', manifest]];
+  });
+  await damaged(t, (dataset) => {
+    dataset.write(manifest, dataset.read(manifest).slice(0, -3));
+    return [['manifest', manifest], ['manifest', manifest]];
+  });
+  await damaged(t, (dataset) => {
+    const entries = JSON.parse(dataset.read(segment));
+    dataset.write(segment, JSON.stringify([...entries, entries[0]]));
+    return [['manifest', manifest], ['duplicate-entry', segment], ['segment', segment], ['summary', summary]];
+  });
+});
+
+test('a damaged index is not overwritten by `index`', async (t) => {
+  const dataset = copy(t);
+  const name = someRun(dataset);
+  dataset.write(name, dataset.read(name).slice(0, 300));
+  dataset.write('index/manifest.json', '{');
+  const whole = state(dataset);
+  const { code, stderr } = await command(['index', dataset.at]);
+  assert.equal(code, 2);
+  assert.ok(stderr.includes(name), stderr);
+  assert.equal(state(dataset), whole);
+});
+
+test('commits that change, bring or take files without a line', async (t) => {
+  const dataset = copy(t, { commits: true });
+  const commit = (what) => { git(dataset.at, 'add', '-A'); git(dataset.at, 'commit', '-qm', what); };
+  const name = someRun(dataset), old = dataset.read(name);
+  edit(dataset, name, (run) => { run.suite = 'thorough'; });
+  commit('change a file');
+  dataset.write(name, old);
+  commit('and change it back');
+  const { code, found } = await audit(dataset.at);
+  assert.equal(code, 1);
+  assert.deepEqual(found.map((one) => [one.code, one.path]), [['history', name], ['history', name]]);
+
+  const [day] = dataset.files('ledger'), lines = dataset.read(day);
+  dataset.write(day, lines.replace('"flags":[]', '"flags":["x"]'));
+  commit('rewrite a line');
+  dataset.write(day, lines);
+  commit('and write it back');
+  const again = await audit(dataset.at);
+  assert.deepEqual(again.found.slice(0, 1).map((one) => [one.code, one.path]), [['history', day]]);
+
+  dataset.write('runs/2026/12/untracked-run.json', '{}');
+  dataset.write(day, `${lines}x`);
+  const dirty = await audit(dataset.at);
+  assert.deepEqual(dirty.found.filter(({ code: what }) => what === 'uncommitted').map((one) => one.path).sort(),
+    [day, 'runs/2026/12/untracked-run.json']);
+});
+
+test('the table, the codes, and what cannot be read', async (t) => {
+  const dataset = copy(t);
+  const name = someRun(dataset);
+  dataset.write(name, '[]');
+  dataset.write('ledger/notes.txt', '\u001b[31mred');
+  const { code, stdout } = await command(['audit', dataset.at]);
+  assert.equal(code, 1);
+  assert.match(stdout, new RegExp(`^differs shape +${name}`, 'm'));
+  assert.match(stdout, /differences 4, notes 0\n$/);
+  assert.ok(!stdout.includes('\u001b'));
+  const codes = await command(['audit', '--codes']);
+  assert.match(codes.stdout, /^ledger-chain +\S/m);
+  assert.equal((await command(['audit', path.join(folder, 'nothing')])).code, 3);
+  assert.equal((await command(['audit'])).code, 64);
+});
