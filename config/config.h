@@ -36,7 +36,8 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 /* Texts are never NULL, an empty one is "not set". Lists are NULL-terminated. */
 struct config {
-    char *listen, *store, *state_dir, *public_url, *mmlu_key, *author_name, *author_email, *licence;
+    char *listen, *store, *state_dir, *public_url, *mmlu_key, *catalogue_file, *author_name,
+        *author_email, *licence;
     char *git_host, *git_ca_file, *token_expires;
     char *maintainers_file, *receipt_key_file, *redis_url, *redis_prefix, *webhook_url;
     char *nonce_secret, *nonce_secret_previous, *github_token, *redis_password, *webhook_secret;

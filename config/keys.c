@@ -38,6 +38,8 @@ static const struct config_key table[] = {
      .fallback = "localmode-bench/5 localmode-bench/4", .help = "protocols that the board shows"},
     {.name = "mmlu_key", .type = CONFIG_TEXT, .offset = AT(mmlu_key), .fallback = "",
      .help = "answer key file of the tinymmlu quality task; empty: the built-in one"},
+    {.name = "catalogue_file", .type = CONFIG_TEXT, .offset = AT(catalogue_file), .fallback = "",
+     .help = "known runtimes, models and workloads: rule set 3 holds runs with others for review; empty: the built-in ones"},
     {.name = "rules", .type = CONFIG_NUMBER, .offset = AT(rules), .fallback = "2", .least = 2, .most = 3,
      .help = "rule set that submissions are judged by; 3 is a draft"},
     {.name = "author_name", .type = CONFIG_TEXT, .offset = AT(author_name),

@@ -6,5 +6,7 @@
 
 /* The default answer key, server/data/tinymmlu-key.json. */
 const char *embedded_mmlu_key(size_t *size);
+/* The default catalogue, server/data/model-catalogue.json. */
+const char *embedded_model_catalogue(size_t *size);
 
 #endif

@@ -35,6 +35,7 @@
 #include "server/notify/webhook.h"
 #include "server/service.h"
 #include "validator/arena.h"
+#include "validator/model_catalogue.h"
 
 enum {
     EXIT_START = 1,
@@ -80,17 +81,19 @@ static bool make_folder(const char *path)
     return access(path, W_OK | X_OK) == 0 || complain_folder(path);
 }
 
-/* What files hold: the answer key with what it stands on, the key of receipts. */
+/* What files hold: answer key and catalogue with what they stand on, the key of receipts. */
 struct key_room {
-    struct buffer text; /* empty: the built-in text */
+    struct buffer text, catalogue_text; /* empty: the built-in texts */
     struct arena arena;
     struct answer_key key;
+    struct model_catalogue catalogue;
     struct receipt_key *receipts; /* NULL: none */
 };
 
 static void free_keys(struct key_room *room)
 {
     buffer_free(&room->text);
+    buffer_free(&room->catalogue_text);
     arena_free(&room->arena);
     receipt_key_free(room->receipts);
 }
@@ -104,21 +107,42 @@ static bool load_receipt_key(struct key_room *room, const char *path)
     return !problem || complain("receipt_key_file", problem);
 }
 
+/* The text of the file at PATH, kept in OWN, or the built-in one; NULL: it cannot be read (reported). */
+static const char *load_text(const char *path, const char *(*built_in)(size_t *size),
+                             struct buffer *own, size_t *size)
+{
+    if (!*path)
+        return built_in(size);
+    if (!file_read(path, KEY_FILE_MOST, own)) {
+        complain(path, strerror(errno));
+        return NULL;
+    }
+    *size = own->size;
+    return buffer_string(own);
+}
+
 static bool load_answer_key(struct key_room *room, const char *path)
 {
     const char *problem = NULL;
-    if (*path && !file_read(path, KEY_FILE_MOST, &room->text))
-        return complain(path, strerror(errno));
-    size_t size = room->text.size;
-    const char *text = *path ? buffer_string(&room->text) : embedded_mmlu_key(&size);
-    if (answer_key_read(&room->arena, text, size, &room->key, &problem))
-        return true;
-    return complain(*path ? path : "built-in answer key", problem);
+    size_t size;
+    const char *text = load_text(path, embedded_mmlu_key, &room->text, &size);
+    return text && (answer_key_read(&room->arena, text, size, &room->key, &problem) ||
+                    complain(*path ? path : "built-in answer key", problem));
+}
+
+static bool load_catalogue(struct key_room *room, const char *path)
+{
+    const char *problem = NULL;
+    size_t size;
+    const char *text = load_text(path, embedded_model_catalogue, &room->catalogue_text, &size);
+    return text && (model_catalogue_read(&room->arena, text, size, &room->catalogue, &problem) ||
+                    complain(*path ? path : "built-in catalogue", problem));
 }
 
 static bool load_keys(struct key_room *room, const struct config *config)
 {
     return load_answer_key(room, config->mmlu_key) &&
+           load_catalogue(room, config->catalogue_file) &&
            load_receipt_key(room, config->receipt_key_file);
 }
 
@@ -246,8 +270,8 @@ static void fill(struct service *service)
                   NULL);
     else if (*config->nonce_secret && strlen(config->nonce_secret) < SECRET_LEAST)
         log_event(LOG_WARN, "the nonce secret is shorter than 32 bytes", NULL);
-    service->policy = (struct policy){.protocols = (const char *const *)config->protocols,
-                                      .rules = (int)config->rules};
+    service->policy.protocols = (const char *const *)config->protocols;
+    service->policy.rules = (int)config->rules;
     service->any_origin = has_item(config->allowed_origins, "*") ||
                           (!*config->allowed_origins && (local || !*config->store));
     service->openapi = openapi_make(config);
@@ -401,6 +425,7 @@ static int serve(const struct config *config)
         read_expiry(&service) && trust_proxies(&service) && load_keys(&keys, config) &&
         open_maintainers(&service)) {
         service.answers = &keys.key;
+        service.policy.catalogue = &keys.catalogue;
         service.receipts = keys.receipts;
         raise_descriptors();
         code = make_folder(config->state_dir) ? run(&service) : EXIT_START;

@@ -53,7 +53,7 @@ struct service {
     struct nonce_keys nonces;
     struct address_list trusted;
     bool any_origin;                    /* allowed_origins is * */
-    struct policy policy;               /* protocols that may be submitted */
+    struct policy policy;               /* what may be submitted, and what judges it */
     const struct answer_key *answers;   /* NULL: none */
     const struct receipt_key *receipts; /* NULL: none are given */
     struct ring_file receipt_file;      /* their public key, for the dataset */

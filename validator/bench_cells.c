@@ -154,8 +154,11 @@ static void read_iteration(struct shape *shape, const struct js_value *value, bo
     if (!shape_is(shape, value, JS_OBJECT))
         return;
     shape_fields(shape, value, iteration_fields, &fields);
-    *iteration = (struct bench_iteration){
-        .start = fields.start, .end = fields.end, .text = fields.text, .count = fields.count};
+    *iteration = (struct bench_iteration){.start = fields.start,
+                                          .end = fields.end,
+                                          .text = fields.text,
+                                          .gates = fields.gates,
+                                          .count = fields.count};
     shape_units(shape, fields.text, "text", TEXT_UNITS_MAX, "is longer than 20,000 UTF-16 units");
     if (fields.chunks)
         read_chunks(shape, fields.chunks, iteration);

@@ -52,4 +52,7 @@ void rule_put_text(struct flag_writer *evidence, const char *key, const struct j
 void rule_flag_numbers(const struct subject *subject, const char *key, double value,
                        const char *other_key, double other);
 
+/* Characters a second that a model of that size reaches at most; NAN is the largest. */
+double rule_envelope(double size_bytes);
+
 #endif

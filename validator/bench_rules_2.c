@@ -237,10 +237,10 @@ static void degenerate_generation(const struct subject *subject)
     }
 }
 
-static double envelope(const struct bench_cell *cell)
+double rule_envelope(double size_bytes)
 {
     size_t at = 0, last = sizeof envelopes / sizeof *envelopes - 1;
-    while (at < last && !(cell->size_bytes <= envelopes[at].bytes_up_to))
+    while (at < last && !(size_bytes <= envelopes[at].bytes_up_to))
         at++; /* an absent size is NAN and ends in the largest class */
     return envelopes[at].chars_per_sec;
 }
@@ -253,7 +253,7 @@ static bool exceeds(const struct sample *sample, double limit)
 static void rate_envelope(const struct subject *subject, enum metric metric)
 {
     const struct sample *sample = &subject->summary->metrics[metric];
-    double limit = envelope(subject->cell);
+    double limit = rule_envelope(subject->cell->size_bytes);
     if (exceeds(sample, limit))
         rule_flag_numbers(subject, metric_name(metric), sample->median, "limit", limit);
 }

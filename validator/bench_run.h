@@ -17,8 +17,9 @@ struct bench_iteration {
     double start, end; /* ms */
     const struct bench_chunk *chunks;
     size_t chunk_count;
-    const struct js_value *text; /* of an LLM cell */
-    double count;                /* of an embedding cell */
+    const struct js_value *text;  /* of an LLM cell */
+    const struct js_value *gates; /* array of strings: why the runner doubts it; NULL: not told */
+    double count;                 /* of an embedding cell */
 };
 
 enum cell_status { CELL_OK, CELL_INVALID, CELL_ERROR, CELL_SKIPPED };

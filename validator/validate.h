@@ -41,11 +41,16 @@ struct flag {
     struct flag *next;
 };
 
+struct model_catalogue;
+
 /* Which protocols and schemas are taken, and what they are judged by. */
 struct policy {
     const char *const
         *protocols; /* NULL-terminated list; NULL: every archived protocol and schema */
     int rules;      /* a set that is known; 0: RULES_VERSION */
+    const struct model_catalogue *catalogue; /* NULL: none, and what asks it is silent */
+    double
+        accepted_ms; /* when the run was accepted, ms since 1970; 0: not known, and what asks is silent */
 };
 /* Whether there is a rule set VERSION. */
 bool rules_known(int version);

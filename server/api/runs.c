@@ -6,6 +6,7 @@
 #include "server/api/handover.h"
 #include "server/api/shelf.h"
 #include "server/http/request.h"
+#include "validator/calendar.h"
 
 enum { HISTORY_MOST = 200 };
 
@@ -29,8 +30,11 @@ bool runs_judge(struct arena *arena, const struct service *service, const struct
                 const struct store_blob *blob, struct js_document *document,
                 struct verdict *verdict)
 {
-    const struct policy any = {.rules = rules_known(state->rules) ? state->rules
-                                                                  : service->policy.rules};
+    struct policy any = {.rules = rules_known(state->rules) ? state->rules : service->policy.rules,
+                         .catalogue = service->policy.catalogue};
+    int year, month;
+    (void)calendar_read((struct text){state->at, strlen(state->at)}, &any.accepted_ms, &year,
+                        &month);
     struct js_error where;
     struct shape_errors errors = {0};
     return js_read(arena, blob->data, blob->size, document, &where) &&

@@ -71,7 +71,7 @@ static void print_table(const struct report *report)
 int check_command(int count, char **arguments)
 {
     bool json = false, any_protocol = false, no_key = false;
-    const char *key_path = NULL, *rules = NULL;
+    const char *key_path = NULL, *rules = NULL, *catalogue_path = NULL;
     const struct option_row rows[] = {
         {.name = "json", .flag = &json, .help = "print one JSON object a line and file"},
         {.name = "any-protocol",
@@ -85,6 +85,10 @@ int check_command(int count, char **arguments)
          .value = "N",
          .text = &rules,
          .help = "rule set to judge by: 2, what is served, or 3, a draft (default 2)"},
+        {.name = "catalogue",
+         .value = "FILE",
+         .text = &catalogue_path,
+         .help = "known names (rule set 3) instead of the compiled-in ones"},
         {.name = "no-mmlu-key", .flag = &no_key, .help = "do not parse quality answers again"},
         {0}};
     int exit_code;
@@ -93,11 +97,14 @@ int check_command(int count, char **arguments)
         return exit_code;
     ARENA_SCOPE struct arena arena = {0};
     struct answer_key key;
+    struct model_catalogue catalogue;
     struct policy policy = report_policy(any_protocol);
     if (rules && !offline_rules(rules, &policy.rules))
         return EXIT_USAGE;
-    if (!no_key && !offline_key(&arena, key_path, &key))
+    if ((!no_key && !offline_key(&arena, key_path, &key)) ||
+        !offline_catalogue(&arena, catalogue_path, &catalogue))
         return OFFLINE_UNREADABLE;
+    policy.catalogue = &catalogue;
     int worst = OFFLINE_OK;
     struct report *report = arena_take(&arena, sizeof *report);
     for (int i = 0; i < files; i++) {

@@ -95,21 +95,39 @@ bool offline_rules(const char *text, int *rules)
     return true;
 }
 
+/* The file at PATH, or the compiled-in text when PATH is NULL. NULL: it cannot be read (reported). */
+static const char *read_text(struct arena *arena, const char *path,
+                             const char *(*built_in)(size_t *size), size_t *size)
+{
+    BUFFER_SCOPE struct buffer own = {0};
+    if (!path)
+        return built_in(size);
+    if (!read_file(path, &own)) {
+        offline_complain(path, strerror(errno));
+        return NULL;
+    }
+    *size = own.size;
+    return arena_copy(arena, own.data, own.size);
+}
+
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key)
 {
+    const char *problem = NULL;
     size_t size;
-    const char *text = embedded_mmlu_key(&size), *problem = NULL;
-    BUFFER_SCOPE struct buffer own = {0};
-    if (path && !read_file(path, &own)) {
-        offline_complain(path, strerror(errno));
-        return false;
-    }
-    if (path) {
-        text = arena_copy(arena, own.data, own.size);
-        size = own.size;
-    }
-    if (answer_key_read(arena, text, size, key, &problem))
-        return true;
+    const char *text = read_text(arena, path, embedded_mmlu_key, &size);
+    if (!text || answer_key_read(arena, text, size, key, &problem))
+        return text;
     offline_complain(path ? path : "the compiled-in answer key", problem);
+    return false;
+}
+
+bool offline_catalogue(struct arena *arena, const char *path, struct model_catalogue *catalogue)
+{
+    const char *problem = NULL;
+    size_t size;
+    const char *text = read_text(arena, path, embedded_model_catalogue, &size);
+    if (!text || model_catalogue_read(arena, text, size, catalogue, &problem))
+        return text;
+    offline_complain(path ? path : "the compiled-in catalogue", problem);
     return false;
 }

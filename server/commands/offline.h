@@ -3,6 +3,7 @@
 #define BENCHLEDGER_SERVER_COMMANDS_OFFLINE_H
 
 #include "aggregate/report.h"
+#include "validator/model_catalogue.h"
 
 enum offline_exit { OFFLINE_OK, OFFLINE_QUARANTINED, OFFLINE_REFUSED, OFFLINE_UNREADABLE };
 
@@ -34,5 +35,7 @@ bool offline_rules(const char *text, int *rules);
 /* The answer key at PATH, or the compiled-in one when PATH is NULL. False when it cannot be used (and that
  * was reported). The key lives in ARENA. */
 bool offline_key(struct arena *arena, const char *path, struct answer_key *key);
+/* The catalogue likewise. */
+bool offline_catalogue(struct arena *arena, const char *path, struct model_catalogue *catalogue);
 
 #endif
