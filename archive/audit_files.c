@@ -7,6 +7,7 @@
 #include "aggregate/report.h"
 #include "archive/audit_state.h"
 #include "github/rebuild/walk.h"
+#include "validator/calendar.h"
 #include "validator/scrub.h"
 
 static const char *const folders[] = {"runs", "quarantine", "withdrawn"};
@@ -74,8 +75,13 @@ static void judge(struct auditing *audit, struct walk_file *file, struct file_re
         read->run_id = arena_copy(&file->arena, run_id->text, run_id->size);
         ask_ledger(audit, file, read);
     }
-    if (read->known && read->state.accepted)
+    policy.catalogue = audit->options->catalogue;
+    if (read->known && read->state.accepted) {
+        int year, month;
+        const char *at = read->state.at;
         policy.rules = rules_known(read->state.rules) ? read->state.rules : 0;
+        calendar_read((struct text){at, strlen(at)}, &policy.accepted_ms, &year, &month);
+    }
     report_judge(&read->report, file->path, &file->arena, &read->document, &policy,
                  audit->options->key);
     if (read->document.root.type == JS_OBJECT)

@@ -109,7 +109,7 @@ static void print_codes(void)
 
 struct flags {
     bool json, no_history, no_key, codes;
-    const char *key_path;
+    const char *key_path, *catalogue_path;
 };
 
 static bool run_audit(const struct flags *flags, const char *dataset, struct findings *findings,
@@ -117,10 +117,12 @@ static bool run_audit(const struct flags *flags, const char *dataset, struct fin
 {
     ARENA_SCOPE struct arena arena = {0};
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct store_error error = {"the answer key cannot be used"};
+    struct store_error error = {"answer key and catalogue are needed"};
     struct answer_key key;
-    struct audit_options options = {.step = step};
+    struct model_catalogue catalogue;
+    struct audit_options options = {.step = step, .catalogue = &catalogue};
     bool fine = (flags->no_key || offline_key(&arena, flags->key_path, &key)) &&
+                offline_catalogue(&arena, flags->catalogue_path, &catalogue) &&
                 dataset_source(dataset, &repository, &options.source, &error);
     options.key = flags->no_key ? NULL : &key;
     options.work_tree = !repository;
@@ -156,6 +158,10 @@ int audit_command(int count, char **arguments)
          .value = "FILE",
          .text = &flags.key_path,
          .help = "answer key instead of the compiled-in one"},
+        {.name = "catalogue",
+         .value = "FILE",
+         .text = &flags.catalogue_path,
+         .help = "catalogue of names instead of the compiled-in one"},
         {.name = "no-mmlu-key",
          .flag = &flags.no_key,
          .help = "do not parse quality answers again; verdicts that differ are then notes"},

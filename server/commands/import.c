@@ -18,6 +18,7 @@ struct taking {
     struct import *import;
     struct policy policy;
     struct answer_key key;
+    struct model_catalogue catalogue;
     const char *by;
     size_t added, flagged, known, refused;
     struct store_error error;
@@ -51,7 +52,7 @@ static void refuse(struct taking *taking, const char *name, const struct candida
     switch (candidate->fault) {
     case CANDIDATE_NO_JSON:
         report_json_problem(&candidate->json, problem);
-        offline_complain(name, *candidate->message ? candidate->message : problem);
+        offline_complain(name, problem);
         break;
     case CANDIDATE_DIGEST:
         snprintf(problem, sizeof problem, "digest-mismatch: the content gives %s",
@@ -77,20 +78,20 @@ static bool add(struct taking *taking, struct candidate *candidate, double now_m
     char at[32];
     clock_iso((int64_t)now_ms, at);
     verdict_write_codes(&candidate->verdict, &writer);
-    const struct change change = {
-        .run_id = arena_copy(&candidate->arena, id->text, id->size),
-        .path = publication->path,
-        .bytes = publication->bytes.data,
-        .bytes_size = publication->bytes.size,
-        .entry = publication->entry.data,
-        .entry_size = publication->entry.size,
-        .flagged = publication->flagged,
-        .at = at,
-        .digest = publication->digest,
-        .submitted_digest = arena_copy(&candidate->arena, digest->text, digest->size),
-        .rules = candidate->verdict.rules_version,
-        .flags = buffer_string(&codes),
-        .by = taking->by};
+    const struct change change = {.run_id = arena_copy(&candidate->arena, id->text, id->size),
+                                  .path = publication->path,
+                                  .bytes = publication->bytes.data,
+                                  .bytes_size = publication->bytes.size,
+                                  .entry = publication->entry.data,
+                                  .entry_size = publication->entry.size,
+                                  .flagged = publication->flagged,
+                                  .at = at,
+                                  .digest = publication->digest,
+                                  .submitted_digest =
+                                      arena_copy(&candidate->arena, digest->text, digest->size),
+                                  .rules = candidate->verdict.rules_version,
+                                  .flags = buffer_string(&codes),
+                                  .by = taking->by};
     return import_add(taking->import, &change, &taking->error);
 }
 
@@ -128,8 +129,8 @@ static bool take_all(struct taking *taking, int count, char **names)
 static int run_import(struct taking *taking, const struct import_options *options, int count,
                       char **names)
 {
-    bool fine = import_open(options, &taking->import, &taking->error) &&
-                take_all(taking, count, names);
+    bool fine =
+        import_open(options, &taking->import, &taking->error) && take_all(taking, count, names);
     bool stale = import_needs_index(taking->import);
     import_close(taking->import);
     if (!fine)
@@ -155,8 +156,8 @@ int import_command(int count, char **arguments)
         .usage = "import [OPTION]... --by NAME DATASET FILE...",
         .summary =
             "Takes exported runs into a dataset, as the service takes submissions but without a\n"
-            "nonce: digest, shape, verdict, scrub, ledger line (with NAME), index entry.\n"
-            DATASET_HELP
+            "nonce: digest, shape, verdict, scrub, ledger line (with NAME), index "
+            "entry.\n" DATASET_HELP
             "\nIn a bare repository the result is committed; a service may run meanwhile, and\n"
             "follows.",
         .exits = "  0  every run is in the dataset\n"
@@ -169,7 +170,8 @@ int import_command(int count, char **arguments)
     ARENA_SCOPE struct arena arena = {0};
     struct taking taking = {0};
     bool any_protocol = false;
-    const char *by = "", *key_path = NULL, *limit = "20000000";
+    const char *by = "", *key_path = NULL, *catalogue_path = NULL, *rules = NULL,
+               *limit = "20000000";
     struct import_options options = {
         .author = {"benchledger", "benchledger@localhost"}, .tell = tell, .context = &taking};
     const struct option_row rows[] = {
@@ -181,6 +183,11 @@ int import_command(int count, char **arguments)
          .value = "FILE",
          .text = &key_path,
          .help = "answer key instead of the compiled-in one"},
+        {.name = "rules", .value = "N", .text = &rules, .help = "the rule set that judges (2)"},
+        {.name = "catalogue",
+         .value = "FILE",
+         .text = &catalogue_path,
+         .help = "catalogue of names instead of the compiled-in one"},
         {.name = "summary-limit",
          .value = "BYTES",
          .text = &limit,
@@ -201,11 +208,16 @@ int import_command(int count, char **arguments)
     taking.policy = report_policy(any_protocol);
     taking.by = offline_line(&arena, by, NAME_UNITS);
     if (!taking.by || !read_limit(limit, &options.summary_limit)) {
-        offline_complain(arguments[0], "--by NAME is needed, in UTF-8; --summary-limit is a number");
+        offline_complain(arguments[0],
+                         "--by NAME is needed, in UTF-8; --summary-limit is a number");
         return EXIT_USAGE;
     }
-    if (!offline_key(&arena, key_path, &taking.key))
+    if (rules && !offline_rules(rules, &taking.policy.rules))
+        return EXIT_USAGE;
+    if (!offline_key(&arena, key_path, &taking.key) ||
+        !offline_catalogue(&arena, catalogue_path, &taking.catalogue))
         return OFFLINE_UNREADABLE;
+    taking.policy.catalogue = &taking.catalogue;
     options.dataset = arguments[0];
     progress_begin("import");
     exit_code = run_import(&taking, &options, operands - 1, arguments + 1);
