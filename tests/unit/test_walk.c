@@ -139,7 +139,7 @@ START_TEST(walk__an_empty_list_is_walked_at_once)
 }
 END_TEST
 
-Suite *suite(void)
+Suite *test_suite(void)
 {
     const TTest *const tests[] = {
         walk__every_file_is_taken_once_in_order,
