@@ -16,7 +16,7 @@ struct audit_options {
     bool work_tree;      /* SOURCE is the work tree of HISTORY */
     const struct answer_key
         *key; /* NULL: answers are not parsed again, and those verdicts are notes */
-    const struct model_catalogue *catalogue; /* of names; NULL: none is looked up */
+    const struct model_catalogue *catalogue; /* of names, for rule sets that ask it */
     /* DONE of COUNT run files were looked at, the last of SIZE bytes. False stops. May be NULL. */
     bool (*step)(void *context, size_t done, size_t count, size_t size);
     void *context;

@@ -71,16 +71,16 @@ static void judge(struct auditing *audit, struct walk_file *file, struct file_re
     struct js_writer writer = {.out = &codes};
     const struct js_value *run_id = js_get(&read->document.root, "runId");
     struct policy policy = report_policy(true);
-    policy.catalogue = audit->options->catalogue;
     if (run_id && run_id->type == JS_STRING) {
         read->run_id = arena_copy(&file->arena, run_id->text, run_id->size);
         ask_ledger(audit, file, read);
     }
+    policy.catalogue = audit->options->catalogue;
     if (read->known && read->state.accepted) {
-        const struct text at = {read->state.at, strlen(read->state.at)};
         int year, month;
+        const char *at = read->state.at;
         policy.rules = rules_known(read->state.rules) ? read->state.rules : 0;
-        (void)calendar_read(at, &policy.accepted_ms, &year, &month);
+        calendar_read((struct text){at, strlen(at)}, &policy.accepted_ms, &year, &month);
     }
     report_judge(&read->report, file->path, &file->arena, &read->document, &policy,
                  audit->options->key);

@@ -6,7 +6,8 @@ set -eu
 build="gcc libc6-dev meson ninja-build pkg-config python3 git libmicrohttpd-dev libjansson-dev
 libgit2-dev libssl-dev zlib1g-dev libinih-dev libhiredis-dev libcurl4-openssl-dev
 clang lld wasi-libc libclang-rt-14-dev-wasm32"
-tests="check curl git-filter-repo clang-format clang-tidy nginx fcgiwrap openssl redis-server chromium"
+tests="check curl git-filter-repo clang-format clang-tidy nginx fcgiwrap openssl redis-server chromium
+python3-pandas time"
 
 wanted=$build
 for argument in "$@"; do

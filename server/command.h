@@ -20,6 +20,7 @@ int export_command(int count, char **arguments);
 int keygen_command(int count, char **arguments);
 int verify_receipt_command(int count, char **arguments);
 int audit_command(int count, char **arguments);
+int import_command(int count, char **arguments);
 int redact_command(int count, char **arguments);
 int replay_command(int count, char **arguments);
 int token_command(int count, char **arguments);

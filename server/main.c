@@ -17,6 +17,7 @@ static const struct command commands[] = {
     {"export", "write a dataset as tables", export_command},
     {"audit", "check a dataset against itself", audit_command},
     {"replay", "judge a dataset by another rule set", replay_command},
+    {"import", "take exported runs into a dataset", import_command},
     {"redact", "take a run out of a dataset for good", redact_command},
     {"keygen", "make a key that signs receipts", keygen_command},
     {"verify-receipt", "verify a receipt offline", verify_receipt_command},

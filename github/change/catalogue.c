@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "validator/arena.h"
+#include "validator/calendar.h"
 
 enum { SWEEP_LEAST = 1024 };
 
@@ -172,16 +173,9 @@ static void spend(struct catalogue *catalogue, const char *sha256, const struct 
 /* ISO time with Z to ms; what is no time counts as just now, which never gives a nonce back. */
 static double read_time(const char *text, size_t size, double now_ms)
 {
-    char copy[32];
-    struct tm tm = {0};
-    int ms = 0;
-    record_fix(copy, sizeof copy, text, size);
-    if (sscanf(copy, "%4d-%2d-%2dT%2d:%2d:%2d.%3d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) < 6)
-        return now_ms;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    return (double)timegm(&tm) * 1e3 + ms;
+    double ms;
+    int year, month;
+    return calendar_read((struct text){text, size}, &ms, &year, &month) ? ms : now_ms;
 }
 
 /* 0 for what is no version of the rules. */

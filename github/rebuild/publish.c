@@ -68,25 +68,6 @@ void publish_free(struct publish_plan *plan)
     *plan = (struct publish_plan){0};
 }
 
-static bool replace_file(const char *path, const char *bytes, size_t size,
-                         struct store_error *error)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    const char *temporary = arena_format(&arena, "%s.new", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return error_system(error, "cannot write %s", temporary);
-    bool fine = files_write(fd, bytes, size) && fsync(fd) == 0;
-    if (!fine)
-        error_system(error, "cannot write %s", temporary);
-    close(fd);
-    if (fine && rename(temporary, path))
-        fine = error_system(error, "cannot replace %s", path);
-    if (!fine)
-        unlink(temporary);
-    return fine;
-}
-
 bool publish_to_folder(const struct publish_plan *plan, const char *folder,
                        struct store_error *error)
 {
@@ -98,7 +79,7 @@ bool publish_to_folder(const struct publish_plan *plan, const char *folder,
     for (size_t i = 0; i < plan->count; i++) {
         const struct repository_file *file = &plan->files[i];
         const char *path = arena_format(&arena, "%s/%s", folder, file->path);
-        if (file->bytes && !replace_file(path, file->bytes, file->size, error))
+        if (file->bytes && !files_replace(path, file->bytes, file->size, error))
             return false;
     }
     for (size_t i = 0; i < plan->count; i++) { /* once the manifest no longer lists them */

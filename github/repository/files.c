@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -45,6 +46,24 @@ bool files_write(int fd, const char *bytes, size_t size)
         }
     }
     return true;
+}
+
+bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    const char *temporary = arena_format(&arena, "%s.new", path);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return error_system(error, "cannot write %s", temporary);
+    bool fine = files_write(fd, bytes, size) && fsync(fd) == 0;
+    if (!fine)
+        error_system(error, "cannot write %s", temporary);
+    close(fd);
+    if (fine && rename(temporary, path))
+        fine = error_system(error, "cannot replace %s", path);
+    if (!fine)
+        unlink(temporary);
+    return fine;
 }
 
 bool files_sync_folder(const char *path)

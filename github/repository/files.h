@@ -12,6 +12,8 @@
 bool files_read(int fd, size_t most, struct buffer *out);
 /* All of BYTES, also when the kernel takes them in parts. False: errno says why. */
 bool files_write(int fd, const char *bytes, size_t size);
+/* Puts BYTES under the name PATH, whole and on the disk; the folder is not synced. */
+bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error);
 /* Makes the names in the folder at PATH durable. False: errno says why. */
 bool files_sync_folder(const char *path);
 /* Makes the folder at PATH and what is above it. */

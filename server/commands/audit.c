@@ -117,15 +117,14 @@ static bool run_audit(const struct flags *flags, const char *dataset, struct fin
 {
     ARENA_SCOPE struct arena arena = {0};
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct store_error error = {"the answer key or the catalogue cannot be used"};
+    struct store_error error = {"answer key and catalogue are needed"};
     struct answer_key key;
     struct model_catalogue catalogue;
-    struct audit_options options = {.step = step};
+    struct audit_options options = {.step = step, .catalogue = &catalogue};
     bool fine = (flags->no_key || offline_key(&arena, flags->key_path, &key)) &&
                 offline_catalogue(&arena, flags->catalogue_path, &catalogue) &&
                 dataset_source(dataset, &repository, &options.source, &error);
     options.key = flags->no_key ? NULL : &key;
-    options.catalogue = &catalogue;
     options.work_tree = !repository;
     options.history = flags->no_history ? NULL : history_of(&arena, dataset, !repository);
     fine = fine && audit(&options, findings, counts, &error);
@@ -162,7 +161,7 @@ int audit_command(int count, char **arguments)
         {.name = "catalogue",
          .value = "FILE",
          .text = &flags.catalogue_path,
-         .help = "known names (rule set 3) instead of the compiled-in ones"},
+         .help = "catalogue of names instead of the compiled-in one"},
         {.name = "no-mmlu-key",
          .flag = &flags.no_key,
          .help = "do not parse quality answers again; verdicts that differ are then notes"},

@@ -66,6 +66,39 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
     putchar('\n');
 }
 
+static int report_rebuild(const struct rebuild_options *options)
+{
+    struct rebuild_result result;
+    struct store_error error = {""};
+    switch (rebuild(options, &result, &error)) {
+    case REBUILD_DONE:
+        print_result(&result, options->dry_run);
+        return OFFLINE_OK;
+    case REBUILD_REFUSED:
+        offline_complain(options->dataset, error.message);
+        return OFFLINE_REFUSED;
+    case REBUILD_FAILED:
+        break;
+    }
+    offline_complain(options->dataset, error.message);
+    return OFFLINE_UNREADABLE;
+}
+
+static struct rebuild_options usual_options(const char *dataset)
+{
+    return (struct rebuild_options){.dataset = dataset,
+                                    .author = {"benchledger", "benchledger@localhost"},
+                                    .entry = index_file,
+                                    .complain = complain,
+                                    .step = step};
+}
+
+int dataset_rebuild(const char *dataset)
+{
+    const struct rebuild_options options = usual_options(dataset);
+    return report_rebuild(&options);
+}
+
 int index_command(int count, char **arguments)
 {
     static const struct manual manual = {
@@ -81,10 +114,7 @@ int index_command(int count, char **arguments)
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    struct rebuild_options options = {.author = {"benchledger", "benchledger@localhost"},
-                                      .entry = index_file,
-                                      .complain = complain,
-                                      .step = step};
+    struct rebuild_options options = usual_options(NULL);
     const struct option_row rows[] = {
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
@@ -102,22 +132,9 @@ int index_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    struct rebuild_result result;
-    struct store_error error = {""};
     options.dataset = arguments[0];
     progress_begin("index");
-    switch (rebuild(&options, &result, &error)) {
-    case REBUILD_DONE:
-        print_result(&result, options.dry_run);
-        return OFFLINE_OK;
-    case REBUILD_REFUSED:
-        offline_complain(options.dataset, error.message);
-        return OFFLINE_REFUSED;
-    case REBUILD_FAILED:
-        break;
-    }
-    offline_complain(options.dataset, error.message);
-    return OFFLINE_UNREADABLE;
+    return report_rebuild(&options);
 }
 
 static void take_entry(void *context, const struct index_entry *entry)
@@ -146,13 +163,10 @@ bool dataset_index(const struct source *source, struct board *board, bool *found
 static bool fill_from_files(const char *dataset, struct board *board, struct store_error *error)
 {
     struct rebuild_result result;
-    struct rebuild_options options = {.dataset = dataset,
-                                      .dry_run = true,
-                                      .entry = index_file,
-                                      .complain = complain,
-                                      .tell = take_rebuilt,
-                                      .step = step,
-                                      .context = board};
+    struct rebuild_options options = usual_options(dataset);
+    options.dry_run = true;
+    options.tell = take_rebuilt;
+    options.context = board;
     return rebuild(&options, &result, error) == REBUILD_DONE;
 }
 

@@ -19,6 +19,14 @@ static bool read_file(const char *name, struct buffer *text)
                                   : file_read(name, FILE_SIZE_MAX, text);
 }
 
+bool offline_read(const char *name, struct buffer *text)
+{
+    if (read_file(name, text))
+        return true;
+    offline_complain(name, strerror(errno));
+    return false;
+}
+
 bool offline_open(struct offline_file *file, const char *name)
 {
     struct js_error error;
@@ -70,6 +78,15 @@ void offline_complain_shape(const char *file, const struct shape_errors *errors)
                       errors->items[i].message);
         offline_complain(file, buffer_string(&line));
     }
+}
+
+const char *offline_line(struct arena *arena, const char *given, size_t units)
+{
+    const struct text text = {given, strlen(given)};
+    if (!text_is_formed(text))
+        return NULL;
+    struct text line = text_reason(arena, text, units);
+    return line.size ? arena_copy(arena, line.data, line.size) : NULL;
 }
 
 int offline_output(const char *bytes, size_t size)

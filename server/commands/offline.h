@@ -29,6 +29,12 @@ void offline_complain_shape(const char *file, const struct shape_errors *errors)
 /* BYTES to stdout, with a newline only on a terminal. The exit code. */
 int offline_output(const char *bytes, size_t size);
 
+/* The whole of a file, "-" is standard input. False when it cannot be read (and that was reported). */
+bool offline_read(const char *name, struct buffer *text);
+/* What an option says, as one line of at most UNITS for the ledger, in ARENA. NULL when nothing is left of it, or it
+ * is no UTF-8: a ledger line that cannot be read must not be. */
+const char *offline_line(struct arena *arena, const char *given, size_t units);
+
 /* Reads the version of a rule set. False when there is no such set (and that was reported). */
 bool offline_rules(const char *text, int *rules);
 

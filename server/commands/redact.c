@@ -7,19 +7,8 @@
 #include "server/command.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
-#include "validator/text.h"
 
 enum { REASON_UNITS = 500, NAME_UNITS = 64 };
-
-/* NULL when nothing is left of it, or it is no UTF-8: a ledger line that cannot be read must not be. */
-static const char *one_line(struct arena *arena, const char *given, size_t units)
-{
-    const struct text text = {given, strlen(given)};
-    if (!text_is_formed(text))
-        return NULL;
-    struct text line = text_reason(arena, text, units);
-    return line.size ? arena_copy(arena, line.data, line.size) : NULL;
-}
 
 /* The history still holds the file: whoever was asked to remove it is told what is left to do. */
 static void print_next(const struct redaction *redaction, const char *path, const char *commit)
@@ -72,8 +61,8 @@ int redact_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    redaction.reason = one_line(&arena, reason, REASON_UNITS);
-    redaction.by = by ? one_line(&arena, by, NAME_UNITS) : NULL;
+    redaction.reason = offline_line(&arena, reason, REASON_UNITS);
+    redaction.by = by ? offline_line(&arena, by, NAME_UNITS) : NULL;
     if (!redaction.reason || (by && !redaction.by)) {
         offline_complain(arguments[0], "--reason TEXT is needed; it and --by NAME are UTF-8");
         return EXIT_USAGE;

@@ -26,3 +26,6 @@ BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/pages.mjs
 echo
 echo "== submissions beside wrong tokens"
 BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/tokens.mjs
+echo
+echo "== a whole archive: audit, index, export"
+BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/archive.mjs

@@ -89,7 +89,7 @@ test('every table is what an independent writer makes of mutated runs', (t) => {
   assert.equal(all.status, 0, all.stderr);
   sameExports(all, files);
   for (const table of TABLES) everyColumnIsFilled(all.read(`${table}.csv`), table);
-  const typed = spawnSync('python3', [LOADER, '--types', path.join(folder, 'all')], { encoding: 'utf8' });
+  const typed = spawnSync('/usr/bin/python3', [LOADER, '--types', path.join(folder, 'all')], { encoding: 'utf8' });
   assert.equal(typed.status, 0, typed.stderr);
   assert.equal(all.read('leaderboard.csv'), result.read('leaderboard.csv'), 'the board has no quarantined runs');
 });
@@ -218,11 +218,12 @@ test('another program reads the tables as described and finds the medians of the
       chunkMs: 10 + seed, embedMs: 40 + seed * 3, cells: ['llm', 'llm-burst', 'embed-single', 'embed-batch', 'skipped'] })));
   assert.equal(exported(dataset, out).status, 0);
   const rows = runBinary(['rows', dataset]).stdout;
-  const loaded = spawnSync('python3', [LOADER, out], { input: rows, encoding: 'utf8' });
+  const loaded = spawnSync('/usr/bin/python3', [LOADER, out], { input: rows, encoding: 'utf8' });
   assert.equal(loaded.status, 0, loaded.stderr);
-  const { compared, tables } = JSON.parse(loaded.stdout);
+  const { compared, tables, texts } = JSON.parse(loaded.stdout);
   assert.deepEqual(Object.keys(tables).sort(), ['cells', 'iterations', 'leaderboard', 'runs']);
   assert.equal(tables.runs, 5);
+  assert.ok(texts > 0);
   for (const metric of ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs'])
     assert.ok(compared[metric] > 0, metric);
 });
