@@ -1,12 +1,12 @@
 // `replay`: what another rule set would say of an archive, and what only the whole archive shows.
 // The archive of 10,000 runs is looked at with BENCHLEDGER_FULL=1.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Folder, lines, run } from '../support/checker.mjs';
 import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
-import { plantArchive, store } from '../support/planted.mjs';
+import { DISGUISES, plantArchive, store } from '../support/planted.mjs';
 import { baseOf3, CATALOGUE } from '../support/rule_cases_3.mjs';
 import { canonical, sha256 } from '../support/run.mjs';
 
@@ -161,6 +161,25 @@ test('a rate far from those of the same device and cell is an outlier, from 8 ru
 test('the real run files raise nothing', { skip: NO_CORPUS }, () => {
   const { status, flips, reuse, outliers, codes, counts } = replay(path.resolve(corpusFiles()[0], '../../../..'), ['--rules=3']);
   assert.deepEqual([status, flips, reuse, outliers, codes, counts.files], [0, [], [], [], {}, corpusFiles().length]);
+});
+
+test('copies of the real streams are found, every iteration of them', { skip: NO_CORPUS }, () => {
+  const place = dataset('real');
+  const expected = [];
+  for (const [n, disguise] of Object.keys(DISGUISES).entries())
+    for (const [i, name] of corpusFiles().entries()) {
+      const original = JSON.parse(readFileSync(name, 'utf8')), copy = structuredClone(original);
+      copy.runId = `zz-copy-${n}-${i}`;
+      const streams = (one) => one.cells.filter(({ status, iterations }) => status === 'ok' && iterations[0]?.chunks);
+      for (const cell of streams(copy)) DISGUISES[disguise][0](cell);
+      if (n === 0) store(place, original);
+      store(place, copy);
+      expected.push(...streams(original).flatMap(({ iterations }) => iterations.map((_, j) => `${original.runId} ${copy.runId} ${j}`)));
+    }
+  const { reuse } = replay(place);
+  const id = ({ path: file }) => path.basename(file, '.json');
+  assert.deepEqual(reuse.map(({ earlier, later }) => `${id(earlier)} ${id(later)} ${later.iteration}`).sort(), expected.sort());
+  assert.ok(expected.length > 0);
 });
 
 test('among 10,000 runs every planted copy is found within a minute', { skip: !process.env.BENCHLEDGER_FULL }, (t) => {

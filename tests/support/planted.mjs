@@ -52,7 +52,7 @@ const move = (cell, change) => {
     for (const chunk of iteration.chunks ?? []) chunk.t = change(chunk.t);
   }
 };
-const rename = (cell) => Object.assign(cell, { cellId: `litert/other/${cell.workloadId}`, runtimeId: 'litert',
+const rename = (cell) => Object.assign(cell, { cellId: `renamed/${cell.cellId}`, runtimeId: 'litert',
   model: { ...cell.model, runtimeId: 'litert', benchModelId: 'other-model', displayName: 'Other' } });
 
 /** How a copied cell is disguised, and the factor of its times. */
