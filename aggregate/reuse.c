@@ -12,6 +12,7 @@ enum { GAP_MIDDLE = 32768, GAP_LAST = 65535, GAP_SLACK = 4 };
 /* Changes of a long window by two lengths or more: a stream without jitter of its own never makes one, however odd
  * the beat of its timer. */
 enum { LEAPS_LEAST = REUSE_LONG_WINDOW / 8 };
+enum { LONG_WINDOWS_MOST = 64 }; /* they are dear */
 enum {
     COMPARED_MOST = 64
 }; /* different streams of one pattern, of which there is hardly ever a second */
@@ -150,7 +151,7 @@ static size_t keep_coarse(const double *gaps, const double *levels, size_t gap_c
 {
     size_t made = 0;
     double bits;
-    for (size_t i = 0; i + REUSE_LONG_WINDOW <= gap_count; i++) {
+    for (size_t i = 0; i < LONG_WINDOWS_MOST && i + REUSE_LONG_WINDOW <= gap_count; i++) {
         struct reuse_feature feature = {.pattern = level_pattern(levels + i, &bits)};
         if (bits < REUSE_CHANGE_BITS)
             continue;
