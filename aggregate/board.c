@@ -171,6 +171,10 @@ static void keep_entry(struct board *board, struct entry *entry)
     for (; at > 0 && board->entries[at - 1]->place > entry->place; at--)
         board->entries[at] = board->entries[at - 1];
     board->entries[at] = entry;
+    if (at + 1 == board->count)
+        board_note_recent(board->recent, &board->recent_count, entry, false);
+    else
+        board->recent_unknown = true; /* one that was released after others came */
     for (uint32_t i = 0; i < entry->cell_count; i++)
         rows_add(&board->rows, entry, &entry->cells[i]);
 }
@@ -228,6 +232,7 @@ static void take_out(struct board *board, struct name *name)
     if (!entry->shown)
         return;
     rows_remove(&board->rows, entry);
+    board->recent_unknown = true;
     while (board->entries[at] != entry)
         at++;
     board->count--;

@@ -76,7 +76,7 @@ void board_write_rows(struct board *board, const struct board_query *query, stru
 void board_write_snapshot(struct board *board, const struct board_query *query, const char *repo,
                           const char *generated_at, struct buffer *out)
 {
-    const struct entry *recent[RECENT_SUBMISSIONS];
+    struct entry *recent[RECENT_SUBMISSIONS];
     struct js_writer writer = {.out = out};
     SELECTION_SCOPE struct selection selection = board_select(board, query);
     js_write_begin(&writer, '{');
@@ -96,7 +96,7 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
         js_write_null(&writer);
     js_write_key(&writer, "recentSubmissions");
     js_write_begin(&writer, '[');
-    size_t count = selection_recent(&selection, recent);
+    size_t count = selection_recent(board, &selection, recent);
     for (size_t i = 0; i < count; i++)
         js_write_raw(&writer, recent[i]->head, recent[i]->head_size);
     js_write_end(&writer, ']');

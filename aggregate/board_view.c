@@ -138,11 +138,11 @@ static void view_facets(struct board *board, const struct board_query *query, st
     }
 }
 
-static void view_recent(const struct selection *selection, struct arena *arena,
+static void view_recent(struct board *board, const struct selection *selection, struct arena *arena,
                         struct board_view *view)
 {
-    const struct entry *recent[RECENT_SUBMISSIONS];
-    view->recent_count = selection_recent(selection, recent);
+    struct entry *recent[RECENT_SUBMISSIONS];
+    view->recent_count = selection_recent(board, selection, recent);
     struct view_recent *list = arena_clear_take(arena, view->recent_count, sizeof *list);
     for (size_t i = 0; i < view->recent_count; i++)
         list[i] = (struct view_recent){.id = text_of_name(recent[i]->id),
@@ -167,7 +167,7 @@ void board_view_make(struct board *board, const struct board_query *query, struc
                                 .entries = board->all,
                                 .all_rows = board->rows.count,
                                 .all_runs = board->count};
-    view_recent(&selection, arena, view);
+    view_recent(board, &selection, arena, view);
     view_facets(board, query, arena, view);
 }
 

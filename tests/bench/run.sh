@@ -26,3 +26,6 @@ BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/pages.mjs
 echo
 echo "== submissions beside wrong tokens"
 BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/tokens.mjs
+echo
+echo "== growth: 100 and 50,000 runs"
+BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/growth.mjs
