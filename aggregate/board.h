@@ -60,5 +60,9 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
 /* The JSON array of rows alone, and leaderboard.csv. */
 void board_write_rows(struct board *board, const struct board_query *query, struct buffer *out);
 void board_write_csv(struct board *board, const struct board_query *query, struct buffer *out);
+/* The bytes of index/leaderboard.json: the whole board in its usual order, made of nothing but the entries that
+ * were added, so that whoever adds the same ones writes the same bytes. `entries` is how many of them, the first
+ * of the index; `protocols` the shown ones. */
+void board_write_leaderboard(struct board *board, struct buffer *out);
 
 #endif

@@ -73,6 +73,35 @@ void board_write_rows(struct board *board, const struct board_query *query, stru
     write_rows(&writer, &selection);
 }
 
+static void write_count(struct js_writer *writer, const char *key, size_t count)
+{
+    js_write_key(writer, key);
+    js_write_number(writer, (double)count);
+}
+
+static void write_protocols(struct js_writer *writer, const struct board *board)
+{
+    js_write_key(writer, "protocols");
+    js_write_begin(writer, '[');
+    for (const struct name **shown = board->protocols; *shown; shown++)
+        js_write_value(writer, &(*shown)->text);
+    js_write_end(writer, ']');
+}
+
+void board_write_leaderboard(struct board *board, struct buffer *out)
+{
+    struct js_writer writer = {.out = out};
+    SELECTION_SCOPE struct selection selection = board_select(board, NULL);
+    js_write_begin(&writer, '{');
+    write_count(&writer, "version", 1);
+    write_count(&writer, "entries", board->all);
+    write_count(&writer, "runs", selection.entry_count);
+    write_protocols(&writer, board);
+    js_write_key(&writer, "rows");
+    write_rows(&writer, &selection);
+    js_write_end(&writer, '}');
+}
+
 void board_write_snapshot(struct board *board, const struct board_query *query, const char *repo,
                           const char *generated_at, struct buffer *out)
 {
@@ -82,13 +111,8 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
     js_write_begin(&writer, '{');
     js_write_key(&writer, "rows");
     write_rows(&writer, &selection);
-    js_write_key(&writer, "runs");
-    js_write_number(&writer, (double)selection.entry_count);
-    js_write_key(&writer, "protocols");
-    js_write_begin(&writer, '[');
-    for (const struct name **shown = board->protocols; *shown; shown++)
-        js_write_value(&writer, &(*shown)->text);
-    js_write_end(&writer, ']');
+    write_count(&writer, "runs", selection.entry_count);
+    write_protocols(&writer, board);
     js_write_key(&writer, "repo");
     if (repo)
         js_write_text(&writer, repo);
@@ -100,8 +124,7 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
     for (size_t i = 0; i < count; i++)
         js_write_raw(&writer, recent[i]->head, recent[i]->head_size);
     js_write_end(&writer, ']');
-    js_write_key(&writer, "entries");
-    js_write_number(&writer, (double)board->all);
+    write_count(&writer, "entries", board->all);
     js_write_key(&writer, "generatedAt");
     js_write_text(&writer, generated_at);
     js_write_end(&writer, '}');

@@ -17,6 +17,7 @@ enum { INDEX_SEGMENT_BYTES = 1000000, INDEX_PATH_MAX = 48 };
 
 #define INDEX_MANIFEST_PATH "index/manifest.json"
 #define INDEX_SUMMARY_PATH "index/summary.json"
+#define INDEX_LEADERBOARD_PATH "index/leaderboard.json" /* board_write_leaderboard */
 #define INDEX_SEGMENTS_FOLDER "index/segments"
 
 struct index;

@@ -42,6 +42,7 @@ struct rebuilding {
     size_t count, room;
     struct ledger ledger;
     struct index *index;
+    struct buffer leaderboard;
 };
 
 static void complain(struct rebuilding *work, const char *path, const char *message)
@@ -164,6 +165,8 @@ static bool make_index(struct rebuilding *work)
     /* The summary is made whole, past its limit too: this is what does it when submissions no
      * longer do. */
     work->index = index_new(SIZE_MAX);
+    if (work->options->reset)
+        work->options->reset(work->options->context);
     for (size_t i = 0; i < work->count; i++) {
         const struct run_file *file = &work->files[i];
         if (!index_append(work->index, file->entry, file->entry_size, &problem))
@@ -246,6 +249,7 @@ static void end(struct rebuilding *work)
     table_free(&work->known);
     ledger_free(&work->ledger);
     index_free(work->index);
+    buffer_free(&work->leaderboard);
     arena_free(&work->arena);
     free(work->files);
 }
@@ -261,6 +265,17 @@ static bool publish_locked(const struct publish_plan *plan, const struct rebuild
                              error);
 }
 
+static bool plan_files(struct rebuilding *work, struct publish_plan *plan)
+{
+    const struct rebuild_options *options = work->options;
+    if (options->leaderboard)
+        options->leaderboard(options->context, &work->leaderboard);
+    return (!options->leaderboard ||
+            publish_add(&work->source, INDEX_LEADERBOARD_PATH, work->leaderboard.data,
+                        work->leaderboard.size, plan, work->error)) &&
+           publish_prepare(&work->source, work->index, plan, work->error);
+}
+
 static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
                                            const struct source *source, const char *folder,
                                            struct rebuild_result *result, bool *moved,
@@ -271,7 +286,7 @@ static enum rebuild_outcome rebuild_source(const struct rebuild_options *options
     begin(&work);
     enum rebuild_outcome outcome = gather(&work);
     struct publish_plan plan = {0};
-    if (outcome == REBUILD_DONE && !publish_prepare(source, work.index, &plan, error))
+    if (outcome == REBUILD_DONE && !plan_files(&work, &plan))
         outcome = REBUILD_FAILED;
     result->changed = plan.count > 0;
     if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {

@@ -24,6 +24,8 @@ typedef void (*rebuild_complain)(void *context, const char *path, const char *me
 
 /* An entry of the result, in its order. */
 typedef void (*rebuild_tell)(void *context, const char *entry, size_t size);
+/* The bytes of index/leaderboard.json, once all entries have been told. */
+typedef void (*rebuild_leaderboard)(void *context, struct buffer *out);
 
 struct rebuild_options {
     const char *dataset;
@@ -31,9 +33,11 @@ struct rebuild_options {
     bool allow_shrink; /* drop runs whose files are gone; replace an unreadable index */
     struct repository_author author; /* of the commit in a bare repository */
     rebuild_entry entry;
-    rebuild_complain complain; /* may be NULL */
-    rebuild_tell tell;         /* may be NULL */
-    void *context;             /* of all three */
+    rebuild_complain complain;    /* may be NULL */
+    void (*reset)(void *context); /* all entries follow, again where the tip moved; may be NULL */
+    rebuild_tell tell;            /* may be NULL */
+    rebuild_leaderboard leaderboard; /* may be NULL: the file is left as it is */
+    void *context;                   /* of all of these */
 };
 
 enum rebuild_outcome {

@@ -59,13 +59,61 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
     putchar('\n');
 }
 
+/* A board that is made anew whenever the entries are told again. */
+struct fresh_board {
+    const char *const *protocols;
+    struct board *board;
+};
+
+static void empty_board(void *context)
+{
+    struct fresh_board *fresh = context;
+    board_free(fresh->board);
+    fresh->board = board_new(fresh->protocols);
+}
+
+static void take_indexed(void *context, const char *entry, size_t size)
+{
+    struct fresh_board *fresh = context;
+    board_add(fresh->board, entry, size);
+}
+
+static void write_leaderboard(void *context, struct buffer *out)
+{
+    struct fresh_board *fresh = context;
+    board_write_leaderboard(fresh->board, out);
+}
+
+static int run_index(const struct rebuild_options *options)
+{
+    struct rebuild_result result;
+    struct store_error error = {""};
+    switch (rebuild(options, &result, &error)) {
+    case REBUILD_DONE:
+        print_result(&result, options->dry_run);
+        return OFFLINE_OK;
+    case REBUILD_REFUSED:
+        offline_complain(options->dataset, error.message);
+        return OFFLINE_REFUSED;
+    case REBUILD_FAILED:
+        break;
+    }
+    offline_complain(options->dataset, error.message);
+    return OFFLINE_UNREADABLE;
+}
+
+#define PROTOCOLS_ROW(list)                                    \
+    {                                                          \
+        .name = "protocols", .value = "LIST", .text = &(list), \
+        .help = "shown protocols, parted by commas or blanks"  \
+    }
+
 int index_command(int count, char **arguments)
 {
     static const struct manual manual = {
         .usage = "index [OPTION]... DATASET",
-        .summary =
-            "Rebuilds index/ (segments, manifest, summary) from the run files.\n" DATASET_HELP
-            "\nIn a bare repository the result is committed.",
+        .summary = "Rebuilds index/ (segments, manifest, summary, leaderboard) from the run "
+                   "files.\n" DATASET_HELP "\nIn a bare repository the result is committed.",
         .exits = "  0  the index is what the files say (it was written, or nothing had to change)\n"
                  "  2  refused: a file cannot be indexed, or the index would lose a run\n"
                  "  3  the dataset cannot be read or written\n"
@@ -74,8 +122,13 @@ int index_command(int count, char **arguments)
         .operands_most = 1};
     struct rebuild_options options = {.author = {"benchledger", "benchledger@localhost"},
                                       .entry = index_file,
-                                      .complain = complain};
+                                      .complain = complain,
+                                      .reset = empty_board,
+                                      .tell = take_indexed,
+                                      .leaderboard = write_leaderboard};
+    const char *protocols = DATASET_PROTOCOLS;
     const struct option_row rows[] = {
+        PROTOCOLS_ROW(protocols),
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
          .flag = &options.allow_shrink,
@@ -92,21 +145,13 @@ int index_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    struct rebuild_result result;
-    struct store_error error = {""};
+    ARENA_SCOPE struct arena arena = {0};
+    struct fresh_board fresh = {.protocols = dataset_protocols(&arena, protocols)};
     options.dataset = arguments[0];
-    switch (rebuild(&options, &result, &error)) {
-    case REBUILD_DONE:
-        print_result(&result, options.dry_run);
-        return OFFLINE_OK;
-    case REBUILD_REFUSED:
-        offline_complain(options.dataset, error.message);
-        return OFFLINE_REFUSED;
-    case REBUILD_FAILED:
-        break;
-    }
-    offline_complain(options.dataset, error.message);
-    return OFFLINE_UNREADABLE;
+    options.context = &fresh;
+    exit_code = run_index(&options);
+    board_free(fresh.board);
+    return exit_code;
 }
 
 static void take_entry(void *context, const struct index_entry *entry)
@@ -203,11 +248,7 @@ int rows_command(int count, char **arguments)
         .operands_least = 1,
         .operands_most = 1};
     const char *protocols = DATASET_PROTOCOLS;
-    const struct option_row rows[] = {{.name = "protocols",
-                                       .value = "LIST",
-                                       .text = &protocols,
-                                       .help = "shown protocols, parted by commas or blanks"},
-                                      {0}};
+    const struct option_row rows[] = {PROTOCOLS_ROW(protocols), {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
