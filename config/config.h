@@ -30,6 +30,7 @@ struct limits {
     int64_t remote_timeout_ms, remote_poll_ms; /* milliseconds */
     int64_t disk_quota;                        /* bytes */
     int64_t gc_days;
+    int64_t refresh_every_s, summary_most;
 };
 
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };

@@ -268,12 +268,17 @@ static bool publish_locked(const struct publish_plan *plan, const struct rebuild
 static bool plan_files(struct rebuilding *work, struct publish_plan *plan)
 {
     const struct rebuild_options *options = work->options;
-    if (options->leaderboard)
+    if (options->leaderboard) {
         options->leaderboard(options->context, &work->leaderboard);
-    return (!options->leaderboard ||
-            publish_add(&work->source, INDEX_LEADERBOARD_PATH, work->leaderboard.data,
-                        work->leaderboard.size, plan, work->error)) &&
-           publish_prepare(&work->source, work->index, plan, work->error);
+        if (!publish_add(&work->source, INDEX_LEADERBOARD_PATH, work->leaderboard.data,
+                         work->leaderboard.size, plan, work->error))
+            return false;
+    }
+    size_t others = plan->count;
+    bool fine = publish_prepare(&work->source, work->index, plan, work->error);
+    work->result->leaderboard_changed = others > 0;
+    work->result->changed = plan->count > others;
+    return fine;
 }
 
 static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
@@ -288,8 +293,7 @@ static enum rebuild_outcome rebuild_source(const struct rebuild_options *options
     struct publish_plan plan = {0};
     if (outcome == REBUILD_DONE && !plan_files(&work, &plan))
         outcome = REBUILD_FAILED;
-    result->changed = plan.count > 0;
-    if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {
+    if (outcome == REBUILD_DONE && plan.count && !options->dry_run) {
         bool fine = folder ? publish_to_folder(&plan, folder, error)
                            : publish_locked(&plan, options, source, result, moved, error);
         if (!fine)

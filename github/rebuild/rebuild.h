@@ -53,7 +53,8 @@ struct rebuild_result {
     size_t dropped;              /* runs of the present index without a file */
     bool ledger;                 /* the dataset has one */
     bool unreadable;             /* the present index is, or is not whole */
-    bool changed;                /* the result differs from the present index */
+    bool changed;                /* the result differs from the present index, */
+    bool leaderboard_changed;    /* or its leaderboard, which may lag, from the present one */
     char commit[COMMIT_HEX + 1]; /* empty: none was made */
 };
 /* *ERROR also says why it was refused. */

@@ -195,13 +195,23 @@ static void told_settled(void *context)
     atomic_store(&view->shown, version);
 }
 
+static void write_leaderboard(void *context, struct buffer *out)
+{
+    struct boardview *view = context;
+    pthread_mutex_lock(&view->board_mutex);
+    catch_up(view);
+    board_write_leaderboard(view->board->board, out);
+    pthread_mutex_unlock(&view->board_mutex);
+}
+
 struct store_listener boardview_listener(struct boardview *view)
 {
     return (struct store_listener){.context = view,
                                    .reset = told_reset,
                                    .entry = told_entry,
                                    .replaced = told_replaced,
-                                   .settled = told_settled};
+                                   .settled = told_settled,
+                                   .leaderboard = write_leaderboard};
 }
 
 uint64_t boardview_version(const struct boardview *view)

@@ -53,7 +53,10 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
         printf(", no ledger");
     else if (result->without_ledger)
         printf(", without a ledger line %zu", result->without_ledger);
-    printf(", %s", !result->changed ? "unchanged" : dry_run ? "would change" : "written");
+    const char *done = dry_run ? "would change" : "written";
+    printf(", %s", result->changed ? done : "unchanged");
+    if (result->leaderboard_changed)
+        printf(", leaderboard %s", done);
     if (*result->commit)
         printf(" in commit %s", result->commit);
     putchar('\n');

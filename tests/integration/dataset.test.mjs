@@ -62,7 +62,7 @@ test('a plain folder gets an index in order of creation, flagged by folder', asy
   assert.ok(rows.some((row) => row.protocol === 'localmode-bench/5' && row.submissions === 2));
   assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 3, rows }));
   const again = await command(['index', folder]);
-  assert.match(again.stdout, /unchanged/);
+  assert.match(again.stdout, /, unchanged\n$/);
   assert.equal((await command(['index', '--protocols', 'localmode-bench/4', folder])).code, 0);
   assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 1,
     protocols: ['localmode-bench/4'], rows: rows.filter((row) => row.protocol === 'localmode-bench/4') }));
