@@ -29,7 +29,7 @@ static void write_column(struct js_writer *writer, const struct column *column, 
         js_write_value(writer, &text->text);
         break;
     case COLUMN_COUNT:
-        js_write_number(writer, (double)row->submissions);
+        js_write_number(writer, (double)column->count(row));
         break;
     case COLUMN_FIGURE:
         js_write_number(writer, number_round2(median));
@@ -97,6 +97,8 @@ void board_write_leaderboard(struct board *board, struct buffer *out)
     write_count(&writer, "entries", board->all);
     write_count(&writer, "runs", selection.entry_count);
     write_protocols(&writer, board);
+    js_write_key(&writer, "provisionalBy");
+    js_write_text(&writer, board->rows.by_devices ? "devices" : "submissions");
     js_write_key(&writer, "rows");
     write_rows(&writer, &selection);
     js_write_end(&writer, '}');
@@ -153,7 +155,7 @@ static void csv_column(struct buffer *out, const struct column *column, struct r
             csv_text(out, text->text.text, text->text.size);
         break;
     case COLUMN_COUNT:
-        csv_number(out, (double)row->submissions);
+        csv_number(out, (double)column->count(row));
         break;
     case COLUMN_FIGURE:
         csv_number(out, number_round2(row_median(row, column->figure)));

@@ -182,6 +182,7 @@ struct selection board_select(struct board *board, const struct board_query *que
     MATCHER_SCOPE struct matcher matcher;
     matcher_open(&matcher, board, query);
     unsigned asked = asked_dimensions(&matcher);
+    selection.own.by_devices = board->rows.by_devices;
     bool groups = matcher.word_count || asked & ~(unsigned)OF_ROW;
     if (asked || matcher.word_count)
         select_entries(&selection, board, &matcher,

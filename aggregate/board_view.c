@@ -50,6 +50,7 @@ static struct view_row view_row(struct row *row, struct arena *arena)
         .backends = view_names(&row->backends, arena),
         .backend_count = row->backends.count,
         .runs = row->submissions,
+        .devices = row->devices.count,
         .provisional = row_is_provisional(row),
         .high_variance = row->high_variance > 0,
         .burst = row_is_burst(row),

@@ -45,7 +45,7 @@ struct config {
     char *webhook_secret_file;
     char **allowed_origins, **trusted_proxies, **protocols, **board_protocols;
     int64_t summary_limit, threads;
-    int64_t log_format, log_level; /* index into the row's choices */
+    int64_t provisional_by, log_format, log_level; /* index into the row's choices */
     struct limits limits;
 };
 

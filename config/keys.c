@@ -4,6 +4,8 @@
 #include "config/config.h"
 
 static const char *const log_formats[] = {"text", "json", NULL};
+/* As enum board_provisional. */
+static const char *const provisional_by[] = {"submissions", "devices", NULL};
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
 #define AT(field) offsetof(struct config, field)
@@ -36,6 +38,8 @@ static const struct config_key table[] = {
      .fallback = "localmode-bench/5", .help = "protocols that may be submitted"},
     {.name = "board_protocols", .type = CONFIG_LIST, .offset = AT(board_protocols),
      .fallback = "localmode-bench/5 localmode-bench/4", .help = "protocols that the board shows"},
+    {.name = "provisional_by", .type = CONFIG_CHOICE, .offset = AT(provisional_by), .fallback = "submissions",
+     .choices = provisional_by, .help = "what makes a row of the board provisional: fewer than 3 runs, or also runs of fewer than 3 devices"},
     {.name = "mmlu_key", .type = CONFIG_TEXT, .offset = AT(mmlu_key), .fallback = "",
      .help = "answer key file of the tinymmlu quality task; empty: the built-in one"},
     {.name = "author_name", .type = CONFIG_TEXT, .offset = AT(author_name),

@@ -38,6 +38,7 @@ struct shared_board {
 
 struct boardview {
     const char *const *protocols; /* borrowed */
+    enum board_provisional provisional;
     const char *repo;
     uint64_t told;              /* version of what was told last; the writer's own */
     pthread_mutex_t news_mutex; /* guards the news */
@@ -53,11 +54,12 @@ struct boardview {
     struct making *making;
 };
 
-static struct shared_board *shared_new(const char *const *protocols)
+static struct shared_board *shared_new(const struct boardview *view)
 {
     struct shared_board *shared = memory_grow(NULL, sizeof *shared);
     atomic_init(&shared->users, 1);
-    shared->board = board_new(protocols);
+    shared->board = board_new(view->protocols);
+    board_count_provisional(shared->board, view->provisional);
     return shared;
 }
 
@@ -69,13 +71,15 @@ static void shared_drop(struct shared_board *shared)
     free(shared);
 }
 
-struct boardview *boardview_new(char *const *protocols, const char *repo)
+struct boardview *boardview_new(char *const *protocols, enum board_provisional provisional,
+                                const char *repo)
 {
     struct boardview *view = memory_grow(NULL, sizeof *view);
     memset(view, 0, sizeof *view);
     view->protocols = (const char *const *)protocols;
+    view->provisional = provisional;
     view->repo = repo;
-    view->board = shared_new(view->protocols);
+    view->board = shared_new(view);
     clock_iso(clock_wall_ms(), view->generated_at);
     view->last_news = &view->first_news;
     pthread_mutex_init(&view->news_mutex, NULL);
@@ -112,7 +116,7 @@ static void apply(struct boardview *view, const struct news *news)
     switch (news->kind) {
     case NEWS_RESET:
         shared_drop(view->rebuilt);
-        view->rebuilt = shared_new(view->protocols);
+        view->rebuilt = shared_new(view);
         return;
     case NEWS_ENTRY:
         /* What is no entry is left out of the board; the index keeps it. */

@@ -18,7 +18,8 @@
 struct boardview;
 
 /* PROTOCOLS: the shown ones, NULL-terminated. REPO: owner/name or NULL; outlives the view. */
-struct boardview *boardview_new(char *const *protocols, const char *repo);
+struct boardview *boardview_new(char *const *protocols, enum board_provisional provisional,
+                                const char *repo);
 void boardview_free(struct boardview *view);
 struct store_listener boardview_listener(struct boardview *view);
 

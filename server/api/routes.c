@@ -125,7 +125,10 @@ static const struct route table[] = {
                       ERROR_STORE_DECLINED, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_GET, .path = "/api/bench/leaderboard", .handle = board_data,
      .cors = CORS_PUBLIC, .summary = "The board: snapshot of rows, recent runs and counts",
-     .success = "200 the snapshot|304 not modified", .query = board_query,
+     .success = "200 {rows: [protocol, deviceClass, deviceSubclass, runtimeId, benchModelId, modelName, workloadId, "
+                "submissions (runs), devices, figures, resolvedBackends, browsers, highVariance, streamIncremental, "
+                "provisional (by provisional_by)], runs, protocols, repo, recentSubmissions, entries, generatedAt}|304 not modified",
+     .query = board_query,
      .errors = ERRORS(ERROR_BAD_REQUEST, ERROR_RATE_LIMITED, ERROR_BUSY)},
     {.method = METHOD_GET, .path = "/api/bench/runs/{run}", .handle = runs_status,
      .cors = CORS_PUBLIC, .summary = "What became of a submission",

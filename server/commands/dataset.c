@@ -1,6 +1,7 @@
 /* index and rows: commands about a whole dataset. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "aggregate/board.h"
@@ -65,6 +66,7 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
 /* A board that is made anew whenever the entries are told again. */
 struct fresh_board {
     const char *const *protocols;
+    enum board_provisional provisional;
     struct board *board;
 };
 
@@ -73,6 +75,7 @@ static void empty_board(void *context)
     struct fresh_board *fresh = context;
     board_free(fresh->board);
     fresh->board = board_new(fresh->protocols);
+    board_count_provisional(fresh->board, fresh->provisional);
 }
 
 static void take_indexed(void *context, const char *entry, size_t size)
@@ -105,11 +108,34 @@ static int run_index(const struct rebuild_options *options)
     return OFFLINE_UNREADABLE;
 }
 
-#define PROTOCOLS_ROW(list)                                    \
-    {                                                          \
-        .name = "protocols", .value = "LIST", .text = &(list), \
-        .help = "shown protocols, parted by commas or blanks"  \
+/* How the command line describes a board. */
+struct board_words {
+    const char *protocols, *provisional_by;
+};
+#define BOARD_WORDS                      \
+    {                                    \
+        DATASET_PROTOCOLS, "submissions" \
     }
+#define BOARD_ROWS(words)                                                             \
+    {.name = "protocols",                                                             \
+     .value = "LIST",                                                                 \
+     .text = &(words).protocols,                                                      \
+     .help = "shown protocols, parted by commas or blanks"},                          \
+    {                                                                                 \
+        .name = "provisional-by", .value = "WORD", .text = &(words).provisional_by,   \
+        .help = "submissions, or devices: what makes a row provisional (submissions)" \
+    }
+
+/* False: WORDS are no way to count, which was said. */
+static bool read_provisional(const struct board_words *words, enum board_provisional *by)
+{
+    *by = strcmp(words->provisional_by, "devices") ? PROVISIONAL_BY_SUBMISSIONS
+                                                   : PROVISIONAL_BY_DEVICES;
+    if (*by == PROVISIONAL_BY_DEVICES || !strcmp(words->provisional_by, "submissions"))
+        return true;
+    offline_complain("--provisional-by", "is neither submissions nor devices");
+    return false;
+}
 
 int index_command(int count, char **arguments)
 {
@@ -129,9 +155,9 @@ int index_command(int count, char **arguments)
                                       .reset = empty_board,
                                       .tell = take_indexed,
                                       .leaderboard = write_leaderboard};
-    const char *protocols = DATASET_PROTOCOLS;
+    struct board_words words = BOARD_WORDS;
     const struct option_row rows[] = {
-        PROTOCOLS_ROW(protocols),
+        BOARD_ROWS(words),
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
          .flag = &options.allow_shrink,
@@ -149,7 +175,9 @@ int index_command(int count, char **arguments)
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
     ARENA_SCOPE struct arena arena = {0};
-    struct fresh_board fresh = {.protocols = dataset_protocols(&arena, protocols)};
+    struct fresh_board fresh = {.protocols = dataset_protocols(&arena, words.protocols)};
+    if (!read_provisional(&words, &fresh.provisional))
+        return EXIT_USAGE;
     options.dataset = arguments[0];
     options.context = &fresh;
     exit_code = run_index(&options);
@@ -250,15 +278,19 @@ int rows_command(int count, char **arguments)
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    const char *protocols = DATASET_PROTOCOLS;
-    const struct option_row rows[] = {PROTOCOLS_ROW(protocols), {0}};
+    struct board_words words = BOARD_WORDS;
+    enum board_provisional provisional;
+    const struct option_row rows[] = {BOARD_ROWS(words), {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
     ARENA_SCOPE struct arena arena = {0};
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
-    struct board *board = board_new(dataset_protocols(&arena, protocols));
+    if (!read_provisional(&words, &provisional))
+        return EXIT_USAGE;
+    struct board *board = board_new(dataset_protocols(&arena, words.protocols));
+    board_count_provisional(board, provisional);
     if (fill_board(arguments[0], board, &error)) {
         board_write_rows(board, NULL, &out);
         exit_code = offline_output(out.data, out.size);

@@ -100,7 +100,7 @@ START_TEST(board__groups_and_takes_medians)
         rows(NULL),
         "[{\"protocol\":\"localmode-bench/5\",\"deviceClass\":\"linux/x\","
         "\"deviceSubclass\":\"linux/x\",\"runtimeId\":\"webllm\",\"benchModelId\":\"m\","
-        "\"modelName\":\"M of run-1\",\"workloadId\":\"w\",\"submissions\":3,"
+        "\"modelName\":\"M of run-1\",\"workloadId\":\"w\",\"submissions\":3,\"devices\":2,"
         "\"decodeCharsPerSec\":20.13,\"loadColdMs\":40.25,\"loadWarmMs\":50,"
         "\"resolvedBackends\":[\"webgpu\"],\"browsers\":[\"Chrome\",\"Firefox\"],"
         "\"highVariance\":false,\"streamIncremental\":true,\"provisional\":false}]");
@@ -267,7 +267,8 @@ START_TEST(board__filters_entries_and_cells_before_grouping)
     add_run("run-1", "2026-01-01T00:00:00Z", "Firefox", "linux/x", 10, true);
     add_run("run-2", "2026-01-02T00:00:00Z", "Chrome", "linux/x", 30, true);
     struct board_query filter = {.equal[BY_BROWSER] = "Chrome"};
-    ck_assert_ptr_nonnull(strstr(rows(&filter), "\"submissions\":1,\"decodeCharsPerSec\":30"));
+    ck_assert_ptr_nonnull(
+        strstr(rows(&filter), "\"submissions\":1,\"devices\":1,\"decodeCharsPerSec\":30"));
     filter = (struct board_query){.equal[BY_RUNTIME] = "other"};
     ck_assert_str_eq(rows(&filter), "[]");
     out.size = 0;

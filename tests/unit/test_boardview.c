@@ -51,7 +51,7 @@ static int count_runs(struct boardview *view, const char *browser)
 
 START_TEST(boardview__shows_what_has_settled)
 {
-    struct boardview *view = boardview_new(protocols, NULL);
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
     struct store_listener listener = boardview_listener(view);
     ck_assert_int_eq(count_runs(view, NULL), 0);
     tell_run(&listener, 1);
@@ -77,7 +77,7 @@ static bool page_says(struct boardview *view, const struct board_asked *asked, c
 
 START_TEST(boardview__keeps_forms_and_queries_apart)
 {
-    struct boardview *view = boardview_new(protocols, NULL);
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
     struct store_listener listener = boardview_listener(view);
     for (int i = 0; i < 3; i++)
         tell_run(&listener, i);
@@ -124,7 +124,8 @@ static void *make_pages_all_the_time(void *context)
 /* Another board takes the place of the one that a page is being made of, again and again. */
 START_TEST(boardview__a_page_outlives_the_board_it_is_made_of)
 {
-    struct page_reader reader = {.view = boardview_new(protocols, NULL)};
+    struct page_reader reader = {.view =
+                                     boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL)};
     struct store_listener listener = boardview_listener(reader.view);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, make_pages_all_the_time, &reader), 0);
@@ -176,7 +177,7 @@ static int by_size(const void *left, const void *right)
 
 START_TEST(boardview__a_snapshot_does_not_hold_the_writer_up)
 {
-    struct reader reader = {.view = boardview_new(protocols, NULL)};
+    struct reader reader = {.view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL)};
     struct store_listener listener = boardview_listener(reader.view);
     int64_t waits[LOOKS];
     pthread_t thread;
