@@ -49,6 +49,8 @@ struct boardview {
     struct shared_board *board, *rebuilt; /* REBUILT: what follows a reset, shown when settled */
     char generated_at[32];
     uint64_t version;
+    uint64_t kept; /* version of what is on the shelves; with board_mutex */
+    atomic_ullong hits, misses;
     atomic_ullong shown; /* version of the contents that may still be given out */
     struct shelf *plain, *views;
     struct making *making;
@@ -85,6 +87,8 @@ struct boardview *boardview_new(char *const *protocols, enum board_provisional p
     pthread_mutex_init(&view->news_mutex, NULL);
     pthread_mutex_init(&view->board_mutex, NULL);
     atomic_init(&view->shown, 0);
+    atomic_init(&view->hits, 0);
+    atomic_init(&view->misses, 0);
     view->plain = shelf_new(PLAIN_MOST);
     view->views = shelf_new(VIEWS_MOST);
     view->making = making_new();
@@ -265,7 +269,29 @@ struct content *boardview_find(struct boardview *view, enum board_form form,
 {
     char key[SHELF_KEY];
     make_key(form, asked, atomic_load(&view->shown), key);
-    return shelf_find(shelf_of(view, asked), key);
+    struct content *content = shelf_find(shelf_of(view, asked), key);
+    if (content)
+        atomic_fetch_add(&view->hits, 1);
+    return content;
+}
+
+void boardview_figures(struct boardview *view, struct boardview_figures *figures)
+{
+    size_t plain, views;
+    figures->hits = atomic_load(&view->hits);
+    figures->misses = atomic_load(&view->misses);
+    figures->contents = shelf_count(view->plain, &plain) + shelf_count(view->views, &views);
+    figures->bytes = plain + views;
+}
+
+/* What is kept of an older board nobody asks for again. BOARD_MUTEX is held. */
+static void drop_outdated(struct boardview *view)
+{
+    if (view->kept == view->version)
+        return;
+    shelf_clear(view->plain);
+    shelf_clear(view->views);
+    view->kept = view->version;
 }
 
 /* What a page needs is read under the lock; the markup is made of it without. */
@@ -318,8 +344,10 @@ static struct content *make(struct boardview *view, enum board_form form,
     struct buffer out = {0};
     struct reading reading = {0};
     char key[SHELF_KEY];
+    atomic_fetch_add(&view->misses, 1);
     pthread_mutex_lock(&view->board_mutex);
     catch_up(view);
+    drop_outdated(view);
     make_key(form, asked, view->version, key);
     read_board(view, form, asked, &reading, &out);
     pthread_mutex_unlock(&view->board_mutex);

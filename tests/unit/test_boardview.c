@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "server/api/boardview.h"
+#include "server/api/shelf.h"
 #include "tests/support/suite.h"
 #include "validator/buffer.h"
 
@@ -100,6 +101,43 @@ START_TEST(boardview__keeps_forms_and_queries_apart)
     ck_assert_ptr_null(boardview_get(view, BOARD_ROW, &all)); /* more than one */
     content_unref(page);
     content_unref(again);
+    boardview_free(view);
+}
+END_TEST
+
+static struct boardview_figures figures_of(struct boardview *view)
+{
+    struct boardview_figures figures;
+    boardview_figures(view, &figures);
+    return figures;
+}
+
+START_TEST(boardview__keeps_a_bounded_number_of_views_until_the_board_changes)
+{
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
+    struct store_listener listener = boardview_listener(view);
+    char browser[16];
+    for (int i = 0; i < 3; i++)
+        tell_run(&listener, i);
+    for (int i = 0; i < SHELF_PLACES + 50; i++) {
+        snprintf(browser, sizeof browser, "b%d", i);
+        count_runs(view, browser);
+    }
+    struct boardview_figures figures = figures_of(view);
+    ck_assert_uint_eq(figures.misses, SHELF_PLACES + 50);
+    ck_assert_uint_eq(figures.hits, 0);
+    ck_assert_uint_eq(figures.contents, SHELF_PLACES);
+    size_t full = figures.bytes;
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(count_runs(view, browser), 0);
+    figures = figures_of(view);
+    ck_assert_uint_eq(figures.misses, SHELF_PLACES + 50);
+    ck_assert_uint_eq(figures.hits, 5);
+    tell_run(&listener, 3);
+    ck_assert_int_eq(count_runs(view, "b3"), 1);
+    figures = figures_of(view);
+    ck_assert_uint_eq(figures.contents, 1);
+    ck_assert_uint_lt(figures.bytes, full / 10);
     boardview_free(view);
 }
 END_TEST
@@ -209,6 +247,7 @@ Suite *test_suite(void)
     TCase *cases = tcase_create("boardview");
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, boardview__shows_what_has_settled);
+    tcase_add_test(cases, boardview__keeps_a_bounded_number_of_views_until_the_board_changes);
     tcase_add_test(cases, boardview__keeps_forms_and_queries_apart);
     tcase_add_test(cases, boardview__a_page_outlives_the_board_it_is_made_of);
     tcase_add_test(cases, boardview__a_snapshot_does_not_hold_the_writer_up);
