@@ -17,6 +17,9 @@ const read = (folder, name) => readFileSync(path.join(folder, name));
 const git = (folder, ...args) => execFileSync('git', ['-C', folder, '-c', 'user.name=t',
   '-c', 'user.email=t@example.org', ...args], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
 
+const leaderboard = ({ entries, runs, protocols = ['localmode-bench/5', 'localmode-bench/4'], rows }) =>
+  JSON.stringify({ version: 1, entries, runs, protocols, provisionalBy: 'submissions', rows });
+
 /** A folder with three runs in two months and one that is quarantined, whatever rules would say. */
 function makeFolder(t) {
   const folder = temporary(t);
@@ -57,8 +60,12 @@ test('a plain folder gets an index in order of creation, flagged by folder', asy
   const rows = JSON.parse(after.stdout);
   assert.ok(rows.some((row) => row.protocol === 'localmode-bench/4' && row.submissions === 1));
   assert.ok(rows.some((row) => row.protocol === 'localmode-bench/5' && row.submissions === 2));
+  assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 3, rows }));
   const again = await command(['index', folder]);
-  assert.match(again.stdout, /unchanged/);
+  assert.match(again.stdout, /, unchanged\n$/);
+  assert.equal((await command(['index', '--protocols', 'localmode-bench/4', folder])).code, 0);
+  assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 1,
+    protocols: ['localmode-bench/4'], rows: rows.filter((row) => row.protocol === 'localmode-bench/4') }));
 });
 
 test('an index never loses a run or an unreadable file silently', async (t) => {
@@ -106,8 +113,20 @@ test('a bare repository and its work tree give what the service served', async (
   const tip = service.git('rev-parse', 'HEAD');
   const unchanged = await command(['index', service.store]);
   assert.equal(unchanged.code, 0, unchanged.stderr);
-  assert.match(unchanged.stdout, /unchanged/, 'rebuilt in order of acceptance, byte for byte');
-  assert.equal(service.git('rev-parse', 'HEAD'), tip);
+  assert.equal(service.git('diff', '--name-only', tip.trim(), 'HEAD'), 'index/leaderboard.json\n',
+    'rebuilt in order of acceptance, byte for byte, and the rows beside it');
+  assert.equal(service.file('index/leaderboard.json').toString(), leaderboard({ entries: 3, runs: 3, rows: board.rows }));
+  for (let tries = 0; ; tries++) {
+    const served = await service.fetch('/index/leaderboard.json');
+    if (served.status === 200) {
+      assert.equal(served.headers.get('access-control-allow-origin'), '*');
+      assert.equal(served.headers.get('etag').replace('W/', ''), `"${service.git('rev-parse', 'HEAD:index/leaderboard.json').trim()}"`);
+      assert.deepEqual(Buffer.from(await served.arrayBuffer()), service.file('index/leaderboard.json'));
+      break;
+    }
+    assert.ok(tries < 100, 'the service serves it');
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
   assert.deepEqual(JSON.parse((await command(['rows', service.store])).stdout), board.rows);
 
   const tree = path.join(temporary(t), 'tree');
