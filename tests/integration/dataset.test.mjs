@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { makeRun, seal } from '../support/run.mjs';
+import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
+import { flaggedRun, makeRun, seal } from '../support/review.mjs';
 import { command, startService } from '../support/service.mjs';
 
 const temporary = (t) => {
@@ -156,5 +157,46 @@ test('what is no dataset is said to be none', async (t) => {
     assert.equal(refused.code, 3);
     assert.match(refused.stderr, /^benchledger: /);
     assert.equal((await command([name])).code, 64);
+  }
+});
+
+/** Posts the runs, takes index/ away from a work tree of what came of it, and compares what `index` makes from its files. */
+async function rebuiltFromFiles(t, service, wanted) {
+  const tree = temporary(t);
+  execFileSync('git', ['clone', '-q', service.store, tree]);
+  rmSync(path.join(tree, 'index'), { recursive: true });
+  const { code, stdout, stderr } = await command(['index', tree]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, new RegExp(`^runs ${wanted}, `));
+  const names = service.files().filter((name) => /^index\/(segments|manifest|summary)/.test(name));
+  assert.ok(names.length >= 3);
+  for (const name of names) assert.ok(read(tree, name).equals(service.file(name)), name);
+  return tree;
+}
+
+test('an index made from nothing but files is that of the submissions, to the byte', async (t) => {
+  const service = await startService(t);
+  for (let i = 0; i < 40; i++) {
+    const { status, body } = await service.submit((i % 7 === 3 ? flaggedRun : makeRun)({ id: `order-run-${(i * 17) % 40 + 10}`,
+      seed: i + 1, createdAt: `2026-0${1 + (i * 5) % 9}-01T00:00:00.000Z`, protocol: 'localmode-bench/5',
+      gpuModel: i % 3 ? 'Adreno (TM) 650' : 'Ünïcode \u{1F600} GPU 1' }));
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  await rebuiltFromFiles(t, service, 40);
+});
+
+test('the real files, submitted, are published and indexed as `entry` says', { skip: NO_CORPUS }, async (t) => {
+  const files = corpusFiles(), runs = files.map((file) => JSON.parse(readFileSync(file)));
+  const service = await startService(t, { config: { protocols: [...new Set(runs.map((run) => run.protocol))].join(',') } });
+  for (const run of runs) {
+    const { status, body } = await service.post({ ...run, nonce: await service.nonce() });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  const tree = await rebuiltFromFiles(t, service, files.length);
+  const entries = JSON.parse(read(tree, 'index/summary.json'));
+  for (const [i, file] of files.entries()) {
+    const { stdout } = await command(['entry', file]);
+    assert.equal(JSON.stringify(entries[i]), stdout);
+    assert.ok(service.file(entries[i].path).equals(readFileSync(file)), 'the published bytes are those of the file');
   }
 });
