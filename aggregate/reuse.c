@@ -9,6 +9,9 @@
 /* Gaps are kept as 2048ths of an octave; equal ones may differ by so many. */
 #define OCTAVE 2048.0
 enum { GAP_MIDDLE = 32768, GAP_LAST = 65535, GAP_SLACK = 4 };
+/* Changes of a long window by two lengths or more: a stream without jitter of its own never makes one, however odd
+ * the beat of its timer. */
+enum { LEAPS_LEAST = REUSE_LONG_WINDOW / 8 };
 enum {
     COMPARED_MOST = 64
 }; /* different streams of one pattern, of which there is hardly ever a second */
@@ -90,6 +93,73 @@ static size_t keep(struct reuse_feature *kept, size_t count, const struct reuse_
     return count;
 }
 
+/* What the changes from gap to gap hold, in bits: the length of a code that learns what follows on each two of
+ * them. What it sees for the first time counts nothing, and beats of a timer and even ramps are soon foreseen. */
+static double change_bits(const double *changes, int count)
+{
+    double kinds = 0, bits = 0;
+    for (int i = 0; i < count; i++) {
+        int j = 0;
+        while (changes[j] != changes[i])
+            j++;
+        kinds += j == i;
+    }
+    for (int i = 2; i < count; i++) {
+        double followed = 0, alike = 0;
+        for (int j = 2; j < i; j++) {
+            bool same = changes[j - 1] == changes[i - 1] && changes[j - 2] == changes[i - 2];
+            followed += same;
+            alike += same && changes[j] == changes[i];
+        }
+        if (followed > 0)
+            bits += log2((followed + 1) / (alike + 1 / kinds));
+    }
+    return bits;
+}
+
+/* The pattern of a long window, of whose gaps many are equal: for each how many shorter lengths there are. */
+static uint64_t level_pattern(const double *levels, double *bits)
+{
+    double lengths[REUSE_LONG_WINDOW], ranks[REUSE_LONG_WINDOW], changes[REUSE_LONG_WINDOW];
+    uint64_t pattern = 0;
+    int kinds = 0, leaps = 0;
+    for (int i = 0; i < REUSE_LONG_WINDOW; i++) {
+        int j = 0;
+        while (j < kinds && lengths[j] != levels[i])
+            j++;
+        if (j == kinds)
+            lengths[kinds++] = levels[i];
+    }
+    for (int i = 0; i < REUSE_LONG_WINDOW; i++) {
+        ranks[i] = 0;
+        for (int j = 0; j < kinds; j++)
+            ranks[i] += lengths[j] < levels[i];
+        pattern = spread(pattern * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)ranks[i] + 1);
+    }
+    for (int i = 1; i < REUSE_LONG_WINDOW; i++) {
+        changes[i - 1] = ranks[i] - ranks[i - 1];
+        leaps += fabs(changes[i - 1]) >= 2;
+    }
+    *bits = leaps >= LEAPS_LEAST ? change_bits(changes, REUSE_LONG_WINDOW - 1) : 0;
+    return pattern;
+}
+
+/* Of a stream through a coarse timer. */
+static size_t keep_coarse(const double *gaps, const double *levels, size_t gap_count,
+                          struct reuse_feature *kept)
+{
+    size_t made = 0;
+    double bits;
+    for (size_t i = 0; i + REUSE_LONG_WINDOW <= gap_count; i++) {
+        struct reuse_feature feature = {.pattern = level_pattern(levels + i, &bits)};
+        if (bits < REUSE_CHANGE_BITS)
+            continue;
+        (void)fill_feature(gaps + i, &feature);
+        made = keep(kept, made, &feature);
+    }
+    return made;
+}
+
 size_t reuse_of_stream(const struct bench_chunk *chunks, size_t count,
                        struct reuse_feature kept[REUSE_KEPT])
 {
@@ -103,11 +173,14 @@ size_t reuse_of_stream(const struct bench_chunk *chunks, size_t count,
     for (size_t i = 0; i < gap_count; i++)
         levels[i] = floor(gaps[i] / step + 0.5);
     for (size_t i = 0; i + REUSE_WINDOW <= gap_count; i++) {
-        struct reuse_feature feature = {.pattern = order_pattern(levels + i, &bits),
-                                        .chunks = (uint32_t)count};
+        struct reuse_feature feature = {.pattern = order_pattern(levels + i, &bits)};
         if (bits >= REUSE_ORDER_BITS && fill_feature(gaps + i, &feature))
             made = keep(kept, made, &feature);
     }
+    if (!made)
+        made = keep_coarse(gaps, levels, gap_count, kept);
+    for (size_t i = 0; i < made; i++)
+        kept[i].chunks = (uint32_t)count;
     return made;
 }
 

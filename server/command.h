@@ -22,6 +22,7 @@ int verify_receipt_command(int count, char **arguments);
 int audit_command(int count, char **arguments);
 int import_command(int count, char **arguments);
 int redact_command(int count, char **arguments);
+int replay_command(int count, char **arguments);
 int token_command(int count, char **arguments);
 
 #endif

@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"rows", "print the board rows of a dataset", rows_command},
     {"export", "write a dataset as tables", export_command},
     {"audit", "check a dataset against itself", audit_command},
+    {"replay", "judge a dataset by another rule set", replay_command},
     {"import", "take exported runs into a dataset", import_command},
     {"redact", "take a run out of a dataset for good", redact_command},
     {"keygen", "make a key that signs receipts", keygen_command},

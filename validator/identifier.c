@@ -91,13 +91,18 @@ static bool is_home(const char *at, const char *end)
 
 static bool is_owner(const char *at, const char *end)
 {
-    static const char *const marks[] = {"'s ", "\xE2\x80\x99s "};
+    static const char *const marks[] = {"'s", "\xE2\x80\x99s"};
     const char *name = at;
     while (at < end && (is_lower(*at) || is_upper(*at)))
         at++;
-    for (size_t i = 0; at > name && i < sizeof marks / sizeof *marks; i++)
-        if ((size_t)(end - at) > strlen(marks[i]) && !memcmp(at, marks[i], strlen(marks[i])))
-            return true;
+    for (size_t i = 0; at > name && i < sizeof marks / sizeof *marks; i++) {
+        const char *behind = at + strlen(marks[i]);
+        if (behind >= end || memcmp(at, marks[i], strlen(marks[i])) != 0 || is_word(*behind))
+            continue;
+        while (behind < end && !is_word(*behind))
+            behind++;
+        return behind < end;
+    }
     return false;
 }
 
@@ -108,6 +113,7 @@ const char *identifier_find(struct text text)
         bool (*begins)(const char *at, const char *end);
     } kinds[] = {{"email", is_email}, {"uuid", is_uuid},   {"mac", is_mac},
                  {"home", is_home},   {"owner", is_owner}, {"serial", is_serial}};
+    text = text_trim(text);
     const char *end = text.data + (text.size < LOOKED_AT_MOST ? text.size : LOOKED_AT_MOST);
     for (const char *at = text.data; at < end; at++) {
         if (!is_word(*at) || (at > text.data && is_word(at[-1])))

@@ -6,9 +6,12 @@
 #include "aggregate/bait.h"
 #include "aggregate/board.h"
 #include "aggregate/export.h"
+#include "aggregate/outlier.h"
 #include "aggregate/publication.h"
+#include "aggregate/reuse.h"
 #include "tests/fuzz/fuzz.h"
 #include "validator/digest.h"
+#include "validator/model_catalogue.h"
 #include "validator/scrub.h"
 
 static void publish_again(struct arena *arena, const struct verdict *verdict,
@@ -76,6 +79,38 @@ static void export_tables(struct arena *arena, const struct report *report)
     export_packages_free(&packages);
 }
 
+/* What set 3 finds, against a catalogue of nothing. */
+static void judge_by_draft(struct arena *arena, const struct js_document *document,
+                           struct buffer *codes)
+{
+    static const struct model_catalogue nothing = {0};
+    static const struct policy policy = {
+        .rules = RULES_NEWEST, .catalogue = &nothing, .accepted_ms = 1.8e12};
+    struct js_writer writer = {.out = codes};
+    struct shape_errors errors;
+    struct verdict verdict;
+    if (!validate(arena, document, &policy, NULL, &verdict, &errors))
+        abort();
+    reuse_of_run(arena, bench_run_of(verdict.run));
+    outlier_of_run(arena, bench_run_of(verdict.run), verdict.summaries);
+    verdict_write_codes(&verdict, &writer);
+}
+
+/* Scrubbing must not change what is found: the ledger keeps it, and an audit looks at the published file. */
+static void compare_drafts(struct arena *arena, const struct js_document *document,
+                           const struct publication *publication)
+{
+    BUFFER_SCOPE struct buffer before = {0}, after = {0};
+    struct js_document published;
+    struct js_error error;
+    if (!js_read(arena, publication->bytes.data, publication->bytes.size, &published, &error))
+        abort();
+    judge_by_draft(arena, document, &before);
+    judge_by_draft(arena, &published, &after);
+    if (before.size != after.size || memcmp(before.data, after.data, before.size) != 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct policy policy = {0};
@@ -95,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     bait_find(publication.bytes.data, publication.bytes.size);
     publish_again(&arena, &verdict, &publication);
+    compare_drafts(&arena, &document, &publication);
     publication_free(&publication);
     const struct report report = {.end = REPORT_PUBLISHABLE, .shaped = true, .verdict = verdict};
     export_tables(&arena, &report);

@@ -210,6 +210,7 @@ export const RULE_CASES_3 = [
     'a folder': named('C:\\Users\\anna'),
     'an owner': named("Anna's laptop"),
     'an owner with a typographer': named('Anna\u2019s laptop'),
+    'an owner with a space that does not break': named('Anna\u2019s\u00a0laptop'),
     'a serial number of capitals': named('MacBook C02XK0AAJG5J'),
     'a serial number in hexadecimal': named('model 00a1b2c3d4e5', 'os.model'),
     'a number of a phone': named('IMEI 356938035643809', 'userReportedHardware.gpu'),
@@ -217,5 +218,5 @@ export const RULE_CASES_3 = [
   }),
   ...passes('identifier-like-text', Object.fromEntries(['SM-G986U1', 'NVIDIA GeForce RTX 3080 (0x00002216) Direct3D11 vs_5_0',
     'Mesa Intel(R) Arc(tm) Graphics (MTL)', '23049PCD8G', 'C02XK0AAJG5', 'me @ home', 'a@b', 'Home office', 'users', '1234567890123',
-    'AA:bb:cc:dd:ee', '123e4567-e89b-12d3-a456', 'Bells', 'Chromebooks 1234'].map((text) => [text, named(text)]))),
+    'AA:bb:cc:dd:ee', '123e4567-e89b-12d3-a456', 'Bells', "the '90s laptop", "Anna's", 'Chromebooks 1234'].map((text) => [text, named(text)]))),
 ];

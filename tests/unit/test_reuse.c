@@ -157,6 +157,12 @@ START_TEST(reuse__finds_copies_read_through_a_timer_of_100_us_or_1_ms)
     tear_down();
     plant(0.4, 1, shift);
     expect_all(1);
+    tear_down();
+    plant(0.05, 1, scale_from_start); /* gaps of 28 to 32 ms */
+    expect_all(3.7);
+    tear_down();
+    plant(0.3, 10, scale);
+    expect_all(0.731);
 }
 END_TEST
 
@@ -179,9 +185,9 @@ END_TEST
 START_TEST(reuse__has_no_alarm_on_streams_of_one_device)
 {
     struct bench_chunk chunks[CHUNKS];
-    static const double shares[] = {0.01, 0.03, 0.06, 0.3}, grids[] = {0, 0.005, 0.1, 1};
+    static const double shares[] = {0.01, 0.03, 0.06, 0.3}, grids[] = {0, 0.005, 0.1, 1, 10, 16};
     for (uint32_t i = 0; i < INNOCENTS; i++) {
-        make(chunks, 30, shares[i % 4], grids[i / 4 % 4]);
+        make(chunks, 30, shares[i % 4], grids[i / 4 % 6]);
         add(i, 0, 0, chunks, CHUNKS);
     }
     ck_assert_uint_gt(reuse.count, INNOCENTS);
@@ -196,18 +202,25 @@ START_TEST(reuse__has_no_alarm_on_streams_that_anybody_may_have)
     for (uint32_t run = 0; run < 2; run++) {
         make(chunks, 11, 0.01, 1000.0 / 60); /* a coarse timer, two beats */
         add(run, 0, 0, chunks, CHUNKS);
-        make(chunks, 11, 0.05, 1);
-        add(run, 1, 0, chunks, CHUNKS);
         double t = 100 * run;
         for (int i = 0; i < CHUNKS; i++) /* equal gaps */
             chunks[i].t = t + 14 * i;
-        add(run, 2, 0, chunks, CHUNKS);
+        add(run, 1, 0, chunks, CHUNKS);
         for (int i = 0; i < CHUNKS; i++) /* slows down evenly */
             chunks[i].t = t += 14 + 0.01 * i;
-        add(run, 3, 0, chunks, CHUNKS);
+        add(run, 2, 0, chunks, CHUNKS);
+        for (int i = 0; i < CHUNKS; i++) /* the same through a timer of 0.1 ms */
+            chunks[i].t = floor((t += 14 + 0.01 * i) * 10) / 10;
+        add(run, 4, 0, chunks, CHUNKS);
+        for (int i = 0; i < CHUNKS; i++) /* beats of three lengths */
+            chunks[i].t = floor((t += 25.3 + 2 * (i % 3)) / 16) * 16;
+        add(run, 5, 0, chunks, CHUNKS);
+        for (int i = 0; i < CHUNKS; i++) /* every tenth is longer */
+            chunks[i].t = t += i % 10 ? 12 : 17;
+        add(run, 6, 0, chunks, CHUNKS);
         for (int i = 0; i < CHUNKS; i++) /* all at once */
             chunks[i].t = t;
-        add(run, 4, 0, chunks, CHUNKS);
+        add(run, 7, 0, chunks, CHUNKS);
     }
     find();
     ck_assert_uint_eq(found_count, 0);
