@@ -116,6 +116,23 @@ static void read_device(struct board *board, const struct js_value *value, struc
     }
 }
 
+/* What an entry tells of a device, which has neither a screen nor a userAgent: equal machines are one device, and one
+ * whose browser was updated in between is two. */
+static const struct name *intern_device(struct board *board, const struct js_document *document)
+{
+    static const char *const traits[] = {
+        "gpuModel",       "os",      "osVersion",      "architecture", "cores",
+        "deviceMemoryGB", "browser", "browserVersion", "engine",       "deviceModel"};
+    BUFFER_SCOPE struct buffer device = {0};
+    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++) {
+        const struct js_value *value = js_get(&document->root, traits[i]);
+        if (value)
+            js_print(document, value, &device);
+        buffer_byte(&device, '\n'); /* stands in no value that is printed */
+    }
+    return intern(board, device.data, device.size);
+}
+
 static void keep_head(struct board *board, const struct js_document *document, struct entry *entry)
 {
     BUFFER_SCOPE struct buffer head = {0};
@@ -139,6 +156,7 @@ static bool read_entry(struct board *board, const struct js_document *document, 
     const struct js_value *root = &document->root, *cells = js_get(root, "cells");
     entry->created_at = intern_member(board, root, "createdAt");
     entry->browser = intern_member(board, root, "browser");
+    entry->device = intern_device(board, document);
     read_device(board, root, entry);
     if (!entry->created_at || !entry->device_class || !cells || cells->type != JS_ARRAY)
         return false;
@@ -171,6 +189,10 @@ static void keep_entry(struct board *board, struct entry *entry)
     for (; at > 0 && board->entries[at - 1]->place > entry->place; at--)
         board->entries[at] = board->entries[at - 1];
     board->entries[at] = entry;
+    if (at + 1 == board->count)
+        board_note_recent(board->recent, &board->recent_count, entry, false);
+    else
+        board->recent_unknown = true; /* one that was released after others came */
     for (uint32_t i = 0; i < entry->cell_count; i++)
         rows_add(&board->rows, entry, &entry->cells[i]);
 }
@@ -228,6 +250,7 @@ static void take_out(struct board *board, struct name *name)
     if (!entry->shown)
         return;
     rows_remove(&board->rows, entry);
+    board->recent_unknown = true;
     while (board->entries[at] != entry)
         at++;
     board->count--;
@@ -286,6 +309,11 @@ struct board *board_new(const char *const *protocols)
         board->protocols[i] = intern(board, protocols[i], strlen(protocols[i]));
     qsort(board->protocols, count, sizeof *board->protocols, newest_first);
     return board;
+}
+
+void board_count_provisional(struct board *board, enum board_provisional by)
+{
+    board->rows.by_devices = by == PROVISIONAL_BY_DEVICES;
 }
 
 void board_free(struct board *board)

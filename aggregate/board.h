@@ -40,9 +40,14 @@ enum { BOARD_WORDS_MOST = 7 };
  * no value of a row whose stream was a burst. */
 bool board_can_sort(const char *sort);
 
+/* What makes a row provisional: fewer than three runs, or, by devices, also runs of fewer than three devices. */
+enum board_provisional { PROVISIONAL_BY_SUBMISSIONS, PROVISIONAL_BY_DEVICES };
+
 /* PROTOCOLS: the shown ones, NULL-terminated, copied. */
 struct board *board_new(const char *const *protocols);
 void board_free(struct board *board);
+/* Before the first entry; a new board counts submissions. */
+void board_count_provisional(struct board *board, enum board_provisional by);
 /* Adds one index entry. False when it is not one; the board is then unchanged. Flagged entries and
  * those of other protocols are counted and not shown. */
 bool board_add(struct board *board, const char *entry, size_t size);
@@ -60,5 +65,9 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
 /* The JSON array of rows alone, and leaderboard.csv. */
 void board_write_rows(struct board *board, const struct board_query *query, struct buffer *out);
 void board_write_csv(struct board *board, const struct board_query *query, struct buffer *out);
+/* The bytes of index/leaderboard.json: the whole board in its usual order, made of nothing but the entries that
+ * were added, so that whoever adds the same ones writes the same bytes. `entries` is how many of them, the first
+ * of the index; `protocols` the shown ones; `provisionalBy` submissions or devices. */
+void board_write_leaderboard(struct board *board, struct buffer *out);
 
 #endif

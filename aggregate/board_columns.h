@@ -14,8 +14,9 @@ struct column {
     enum figure figure;
     const struct name *(*text)(const struct row *row);
     struct tally *(*names)(struct row *row);
-    int (*said)(const struct row *row); /* -1: absent */
-    const char *unit, *about;           /* for who reads the CSV; unit: NULL without one */
+    int (*said)(const struct row *row);     /* -1: absent */
+    const char *unit, *about;               /* for who reads the CSV; unit: NULL without one */
+    size_t (*count)(const struct row *row); /* of COLUMN_COUNT */
 };
 
 const struct column *board_columns(size_t *count);

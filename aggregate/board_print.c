@@ -29,7 +29,7 @@ static void write_column(struct js_writer *writer, const struct column *column, 
         js_write_value(writer, &text->text);
         break;
     case COLUMN_COUNT:
-        js_write_number(writer, (double)row->submissions);
+        js_write_number(writer, (double)column->count(row));
         break;
     case COLUMN_FIGURE:
         js_write_number(writer, number_round2(median));
@@ -73,22 +73,48 @@ void board_write_rows(struct board *board, const struct board_query *query, stru
     write_rows(&writer, &selection);
 }
 
+static void write_count(struct js_writer *writer, const char *key, size_t count)
+{
+    js_write_key(writer, key);
+    js_write_number(writer, (double)count);
+}
+
+static void write_protocols(struct js_writer *writer, const struct board *board)
+{
+    js_write_key(writer, "protocols");
+    js_write_begin(writer, '[');
+    for (const struct name **shown = board->protocols; *shown; shown++)
+        js_write_value(writer, &(*shown)->text);
+    js_write_end(writer, ']');
+}
+
+void board_write_leaderboard(struct board *board, struct buffer *out)
+{
+    struct js_writer writer = {.out = out};
+    SELECTION_SCOPE struct selection selection = board_select(board, NULL);
+    js_write_begin(&writer, '{');
+    write_count(&writer, "version", 1);
+    write_count(&writer, "entries", board->all);
+    write_count(&writer, "runs", selection.entry_count);
+    write_protocols(&writer, board);
+    js_write_key(&writer, "provisionalBy");
+    js_write_text(&writer, board->rows.by_devices ? "devices" : "submissions");
+    js_write_key(&writer, "rows");
+    write_rows(&writer, &selection);
+    js_write_end(&writer, '}');
+}
+
 void board_write_snapshot(struct board *board, const struct board_query *query, const char *repo,
                           const char *generated_at, struct buffer *out)
 {
-    const struct entry *recent[RECENT_SUBMISSIONS];
+    struct entry *recent[RECENT_SUBMISSIONS];
     struct js_writer writer = {.out = out};
     SELECTION_SCOPE struct selection selection = board_select(board, query);
     js_write_begin(&writer, '{');
     js_write_key(&writer, "rows");
     write_rows(&writer, &selection);
-    js_write_key(&writer, "runs");
-    js_write_number(&writer, (double)selection.entry_count);
-    js_write_key(&writer, "protocols");
-    js_write_begin(&writer, '[');
-    for (const struct name **shown = board->protocols; *shown; shown++)
-        js_write_value(&writer, &(*shown)->text);
-    js_write_end(&writer, ']');
+    write_count(&writer, "runs", selection.entry_count);
+    write_protocols(&writer, board);
     js_write_key(&writer, "repo");
     if (repo)
         js_write_text(&writer, repo);
@@ -96,12 +122,11 @@ void board_write_snapshot(struct board *board, const struct board_query *query, 
         js_write_null(&writer);
     js_write_key(&writer, "recentSubmissions");
     js_write_begin(&writer, '[');
-    size_t count = selection_recent(&selection, recent);
+    size_t count = selection_recent(board, &selection, recent);
     for (size_t i = 0; i < count; i++)
         js_write_raw(&writer, recent[i]->head, recent[i]->head_size);
     js_write_end(&writer, ']');
-    js_write_key(&writer, "entries");
-    js_write_number(&writer, (double)board->all);
+    write_count(&writer, "entries", board->all);
     js_write_key(&writer, "generatedAt");
     js_write_text(&writer, generated_at);
     js_write_end(&writer, '}');
@@ -130,7 +155,7 @@ static void csv_column(struct buffer *out, const struct column *column, struct r
             csv_text(out, text->text.text, text->text.size);
         break;
     case COLUMN_COUNT:
-        csv_number(out, (double)row->submissions);
+        csv_number(out, (double)column->count(row));
         break;
     case COLUMN_FIGURE:
         csv_number(out, number_round2(row_median(row, column->figure)));

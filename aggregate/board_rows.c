@@ -110,6 +110,34 @@ static void tally_change(struct tally *tally, const struct name *name, bool add)
         tally->items[at] = tally->items[--tally->count];
 }
 
+static void devices_change(struct tally *tally, const struct name *name, bool add)
+{
+    size_t low = 0, high = tally->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (tally->items[middle].name->number < name->number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct tally_item *item = tally->items + low;
+    bool known = low < tally->count && item->name == name;
+    if (known && (add || item->count > 1)) {
+        item->count += add ? 1 : (size_t)-1;
+        return;
+    }
+    if (add && tally->count == tally->room) {
+        tally->room = tally->room ? tally->room * 2 : 2;
+        tally->items = memory_grow(tally->items, tally->room * sizeof *tally->items);
+    }
+    item = tally->items + low;
+    size_t behind = (tally->count - low - known) * sizeof *item;
+    memmove(item + add, item + known, behind);
+    tally->count += add ? 1 : (size_t)-1;
+    if (add)
+        *item = (struct tally_item){name, 1};
+}
+
 static int by_name(const void *left, const void *right)
 {
     const struct tally_item *a = left, *b = right;
@@ -179,6 +207,7 @@ static struct row *make_row(struct rows *rows, uint64_t hash, const struct entry
     *row = (struct row){.hash = hash,
                         .protocol = entry->protocol,
                         .protocol_number = entry->protocol_number,
+                        .by_devices = rows->by_devices,
                         .device_subclass = entry->device_subclass,
                         .runtime = cell->runtime,
                         .model = cell->model,
@@ -206,6 +235,7 @@ static void count_cell(struct row *row, const struct entry *entry, const struct 
         tally_change(&row->backends, cell->backend, add);
     if (entry->browser)
         tally_change(&row->browsers, entry->browser, add);
+    devices_change(&row->devices, entry->device, add);
     size_t one = add ? 1 : (size_t)-1;
     row->high_variance += cell->high_variance ? one : 0;
     row->incremental += cell->incremental == 1 ? one : 0;
@@ -244,6 +274,7 @@ static void free_row(struct row *row)
     free(row->contributions);
     free(row->backends.items);
     free(row->browsers.items);
+    free(row->devices.items);
     buffer_free(&row->json);
     free(row);
 }

@@ -23,6 +23,7 @@ struct cell {
 };
 
 struct entry {
+    const struct name *device; /* stands for what tells its device from others */
     const struct name *id, *protocol, *device_class, *device_subclass, *browser, *created_at;
     double protocol_number, created_ms; /* ms since 1970; 0 when createdAt is no time */
     const char *head;                   /* JSON of the entry without its cells */
@@ -58,10 +59,12 @@ struct row {
     uint64_t hash;
     const struct name *protocol, *device_subclass, *runtime, *model, *workload;
     double protocol_number;
+    bool by_devices;                    /* as rows have it */
     struct contribution *contributions; /* in order of acceptance */
     size_t count, room;
     struct series figures[FIGURE_COUNT];
     struct tally backends, browsers;
+    struct tally devices; /* by number of the name: there may be thousands */
     size_t submissions, high_variance, incremental, burst;
     struct buffer json; /* as printed last; empty: to be printed again */
 };
@@ -72,6 +75,7 @@ struct rows {
     struct row **order; /* in board order once `ordered` */
     size_t count, room;
     bool ordered;
+    bool by_devices; /* PROVISIONAL_BY_DEVICES; set before the first row */
 };
 
 void rows_add(struct rows *rows, const struct entry *entry, const struct cell *cell);

@@ -182,6 +182,7 @@ struct selection board_select(struct board *board, const struct board_query *que
     MATCHER_SCOPE struct matcher matcher;
     matcher_open(&matcher, board, query);
     unsigned asked = asked_dimensions(&matcher);
+    selection.own.by_devices = board->rows.by_devices;
     bool groups = matcher.word_count || asked & ~(unsigned)OF_ROW;
     if (asked || matcher.word_count)
         select_entries(&selection, board, &matcher,
@@ -213,21 +214,38 @@ void selection_free(struct selection *selection)
     rows_free(&selection->own);
 }
 
-size_t selection_recent(const struct selection *selection,
-                        const struct entry *recent[RECENT_SUBMISSIONS])
+void board_note_recent(struct entry *recent[RECENT_SUBMISSIONS], size_t *count, struct entry *entry,
+                       bool earlier)
+{
+    size_t at = *count;
+    while (at > 0 && (recent[at - 1]->created_ms < entry->created_ms ||
+                      (!earlier && recent[at - 1]->created_ms == entry->created_ms)))
+        at--;
+    if (at == RECENT_SUBMISSIONS)
+        return;
+    if (*count < RECENT_SUBMISSIONS)
+        ++*count;
+    memmove(recent + at + 1, recent + at, (*count - at - 1) * sizeof *recent);
+    recent[at] = entry;
+}
+
+static size_t find_recent(struct entry *const *entries, size_t entry_count,
+                          struct entry *recent[RECENT_SUBMISSIONS])
 {
     size_t count = 0;
-    for (size_t i = selection->entry_count; i > 0; i--) {
-        const struct entry *entry = selection->entries[i - 1];
-        size_t at = count;
-        while (at > 0 && recent[at - 1]->created_ms < entry->created_ms)
-            at--;
-        if (at == RECENT_SUBMISSIONS)
-            continue;
-        if (count < RECENT_SUBMISSIONS)
-            count++;
-        memmove(recent + at + 1, recent + at, (count - at - 1) * sizeof *recent);
-        recent[at] = entry;
-    }
+    for (size_t i = entry_count; i > 0; i--)
+        board_note_recent(recent, &count, entries[i - 1], true);
     return count;
+}
+
+size_t selection_recent(struct board *board, const struct selection *selection,
+                        struct entry *recent[RECENT_SUBMISSIONS])
+{
+    if (selection->owns_entries)
+        return find_recent(selection->entries, selection->entry_count, recent);
+    if (board->recent_unknown)
+        board->recent_count = find_recent(board->entries, board->count, board->recent);
+    board->recent_unknown = false;
+    memcpy(recent, board->recent, sizeof board->recent);
+    return board->recent_count;
 }

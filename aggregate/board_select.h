@@ -19,10 +19,9 @@ struct selection board_select(struct board *board, const struct board_query *que
 void selection_free(struct selection *selection);
 #define SELECTION_SCOPE __attribute__((cleanup(selection_free)))
 
-/* The newest by createdAt, the later accepted one first among equals. */
-enum { RECENT_SUBMISSIONS = 25 };
-size_t selection_recent(const struct selection *selection,
-                        const struct entry *recent[RECENT_SUBMISSIONS]);
+/* The newest of SELECTION, which was made of BOARD. */
+size_t selection_recent(struct board *board, const struct selection *selection,
+                        struct entry *recent[RECENT_SUBMISSIONS]);
 
 /* Tells cells by a query. */
 struct matcher {

@@ -35,7 +35,7 @@ static double number_of(const struct column *column, struct row *row)
 {
     switch (column->kind) {
     case COLUMN_COUNT:
-        return (double)row->submissions;
+        return (double)column->count(row);
     case COLUMN_FIGURE:
         return row_is_burst(row) && figure_needs_stream(column->figure)
                    ? NAN

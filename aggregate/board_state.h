@@ -5,6 +5,8 @@
 #include "aggregate/board.h"
 #include "aggregate/board_rows.h"
 
+enum { RECENT_SUBMISSIONS = 25 };
+
 struct board {
     struct arena arena; /* names, entries, heads */
     struct name **names;
@@ -15,7 +17,16 @@ struct board {
     size_t all;     /* entries of any kind */
     uint64_t added; /* since the board was made: the place of the next one */
     struct rows rows;
+    /* The newest by createdAt, the later accepted one first among equals: kept, so that a snapshot after a
+     * commit does not look at all entries. */
+    struct entry *recent[RECENT_SUBMISSIONS];
+    size_t recent_count;
+    bool recent_unknown; /* an entry was taken out: to be looked for again */
 };
+
+/* Puts ENTRY, which was accepted before (EARLIER) or after those in RECENT, among them when it is as new. */
+void board_note_recent(struct entry *recent[RECENT_SUBMISSIONS], size_t *count, struct entry *entry,
+                       bool earlier);
 
 /* Reads N of a protocol id FAMILY/N, 0 when it has none. */
 double board_protocol_number(const struct js_value *id);

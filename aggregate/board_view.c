@@ -50,6 +50,7 @@ static struct view_row view_row(struct row *row, struct arena *arena)
         .backends = view_names(&row->backends, arena),
         .backend_count = row->backends.count,
         .runs = row->submissions,
+        .devices = row->devices.count,
         .provisional = row_is_provisional(row),
         .high_variance = row->high_variance > 0,
         .burst = row_is_burst(row),
@@ -138,11 +139,11 @@ static void view_facets(struct board *board, const struct board_query *query, st
     }
 }
 
-static void view_recent(const struct selection *selection, struct arena *arena,
+static void view_recent(struct board *board, const struct selection *selection, struct arena *arena,
                         struct board_view *view)
 {
-    const struct entry *recent[RECENT_SUBMISSIONS];
-    view->recent_count = selection_recent(selection, recent);
+    struct entry *recent[RECENT_SUBMISSIONS];
+    view->recent_count = selection_recent(board, selection, recent);
     struct view_recent *list = arena_clear_take(arena, view->recent_count, sizeof *list);
     for (size_t i = 0; i < view->recent_count; i++)
         list[i] = (struct view_recent){.id = text_of_name(recent[i]->id),
@@ -167,7 +168,7 @@ void board_view_make(struct board *board, const struct board_query *query, struc
                                 .entries = board->all,
                                 .all_rows = board->rows.count,
                                 .all_runs = board->count};
-    view_recent(&selection, arena, view);
+    view_recent(board, &selection, arena, view);
     view_facets(board, query, arena, view);
 }
 

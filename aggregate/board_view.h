@@ -21,7 +21,7 @@ struct view_row {
     struct text model_name; /* may be empty */
     const struct text *browsers, *backends;
     size_t browser_count, backend_count;
-    size_t runs;
+    size_t runs, devices;
     struct view_figure figures[FIGURE_COUNT];
     bool provisional, high_variance;
     bool burst; /* streamIncremental is false: the rates are end to end */

@@ -440,41 +440,6 @@ static struct index_file *close_array(struct index_file *file, struct buffer *ar
     return file;
 }
 
-static void write_manifest(struct index *index)
-{
-    index->manifest.size = 0;
-    struct js_writer writer = {.out = &index->manifest};
-    js_write_begin(&writer, '{');
-    js_write_key(&writer, "version");
-    js_write_number(&writer, 1);
-    js_write_key(&writer, "segments");
-    js_write_begin(&writer, '[');
-    for (size_t i = 0; i < index->segment_count; i++) {
-        char path[INDEX_PATH_MAX];
-        index_segment_path(i, path);
-        js_write_begin(&writer, '{');
-        js_write_key(&writer, "path");
-        js_write_text(&writer, path);
-        js_write_key(&writer, "entries");
-        js_write_number(&writer, (double)index->segments[i].entries);
-        js_write_key(&writer, "bytes");
-        js_write_number(&writer, (double)index->segments[i].bytes);
-        js_write_key(&writer, "sha256");
-        js_write_text(&writer, index->segments[i].sha256);
-        js_write_end(&writer, '}');
-    }
-    js_write_end(&writer, ']');
-    js_write_key(&writer, "entries");
-    js_write_number(&writer, (double)index->entries);
-    js_write_key(&writer, "flagged");
-    js_write_number(&writer, (double)index->flagged);
-    js_write_key(&writer, "summaryComplete");
-    js_write_bool(&writer, index->summary_complete);
-    js_write_key(&writer, "summaryEntries");
-    js_write_number(&writer, (double)index->summary_entries);
-    js_write_end(&writer, '}');
-}
-
 /* Whether the I-th open segment is not in the dataset as it stands here. */
 static bool segment_changed(const struct index *index, size_t i)
 {
@@ -518,7 +483,7 @@ const struct index_file *index_changed(struct index *index, size_t *count)
             add_segment_file(index, count, index->segment_count - index->open_count + i,
                              &index->open[i]);
     add_summary_file(index, count);
-    write_manifest(index);
+    index_write_manifest(index);
     struct index_file *file = &index->files[(*count)++];
     snprintf(file->path, sizeof file->path, "%s", INDEX_MANIFEST_PATH);
     file->bytes = index->manifest.data;

@@ -17,6 +17,7 @@ enum { INDEX_SEGMENT_BYTES = 1000000, INDEX_PATH_MAX = 48 };
 
 #define INDEX_MANIFEST_PATH "index/manifest.json"
 #define INDEX_SUMMARY_PATH "index/summary.json"
+#define INDEX_LEADERBOARD_PATH "index/leaderboard.json" /* board_write_leaderboard */
 #define INDEX_SEGMENTS_FOLDER "index/segments"
 
 struct index;
@@ -107,6 +108,21 @@ struct index_file {
 const struct index_file *index_changed(struct index *index, size_t *count);
 void index_settle(struct index *index); /* they are in the dataset */
 void index_undo(struct index *index);   /* they are not: back to the last settled state */
+
+/* A summary that is made anew beside the commits (github/change/refresh.h). All of these need no more than
+ * index_load_manifest. */
+/* Whether the summary lacks entries. */
+bool index_summary_lags(const struct index *index);
+/* What all entries take in one array. */
+size_t index_bytes(const struct index *index);
+/* Whether these are the bytes of the I-th segment. */
+bool index_is_segment(const struct index *index, size_t i, const char *bytes, size_t size);
+/* Whether INDEX has the entries of BEFORE, unchanged, and at most more behind them. LAST: the segment of INDEX that
+ * was the last one of BEFORE. */
+bool index_grew(const struct index *index, const struct index *before, const char *last,
+                size_t size);
+/* The bytes of the manifest once the summary holds the first SUMMARY_ENTRIES, valid until INDEX is changed. */
+const char *index_manifest_with(struct index *index, size_t summary_entries, size_t *size);
 
 size_t index_entries(const struct index *index);
 size_t index_flagged(const struct index *index);

@@ -56,6 +56,8 @@ struct index {
     struct buffer manifest;
 };
 
+/* Into index->manifest. */
+void index_write_manifest(struct index *index);
 /* Says why in PROBLEM, which may be NULL; false. */
 bool index_fail(struct index_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

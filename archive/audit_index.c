@@ -11,7 +11,7 @@
 struct entry_read {
     const struct js_value *run_id, *path;
     bool flagged;
-    size_t end; /* offset behind its bytes */
+    size_t begin, end; /* of its bytes */
     unsigned char sha256[SHA256_SIZE];
 };
 
@@ -36,7 +36,7 @@ struct indexing {
     size_t summary_at;      /* how far it was compared */
     size_t summary_entries; /* that it holds */
     size_t flagged;
-    size_t segment; /* number of the next one */
+    struct leaderboard *leaderboard;
 };
 
 static bool read_entry(struct segment_read *segment, const struct walk_file *file,
@@ -50,6 +50,7 @@ static bool read_entry(struct segment_read *segment, const struct walk_file *fil
     js_print(&segment->document, value, &json);
     segment->formed = segment->formed && *at + json.size < file->size &&
                       !memcmp(file->bytes + *at, json.data, json.size);
+    entry->begin = *at;
     entry->end = *at += json.size;
     sha256(json.data, json.size, entry->sha256);
     return entry->run_id && entry->run_id->type == JS_STRING && entry->path &&
@@ -176,8 +177,13 @@ static bool take_segment(void *context, struct walk_file *file, struct store_err
     if (segment->problem)
         findings_add(indexing->audit->findings, FINDING_SEGMENT, false, file->path, "%s",
                      segment->problem);
-    for (size_t i = 0; i < segment->count; i++)
-        take_entry(indexing, file, &segment->entries[i]);
+    for (size_t i = 0; i < segment->count; i++) {
+        const struct entry_read *entry = &segment->entries[i];
+        take_entry(indexing, file, entry);
+        if (segment->formed)
+            audit_leaderboard_entry(indexing->leaderboard, file->bytes + entry->begin,
+                                    entry->end - entry->begin);
+    }
     compare_line(indexing, file, segment);
     if (strcmp(file->path, INDEX_SUMMARY_PATH) != 0)
         compare_summary(indexing, file, segment);
@@ -284,11 +290,12 @@ static bool walk_segments(struct indexing *indexing)
 
 bool audit_index(struct auditing *audit)
 {
-    struct indexing indexing = {.audit = audit};
+    struct indexing indexing = {.audit = audit, .leaderboard = audit_leaderboard_begin(audit)};
     audit->entries_with_line_from = SIZE_MAX;
     bool fine = walk_segments(&indexing);
     if (fine)
         compare_manifest(&indexing);
+    audit_leaderboard_end(audit, indexing.leaderboard);
     walk_list_free(&indexing.list);
     arena_free(&indexing.arena);
     buffer_free(&indexing.manifest_bytes);

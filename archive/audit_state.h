@@ -36,6 +36,7 @@ struct auditing {
     struct ledger_file *days;    /* of the ledger, in order */
     size_t day_count;
     bool has_ledger, has_index;
+    size_t decisions;              /* lines of the ledger that changed what is known of a run */
     size_t entries_with_line_from; /* number of the first entry whose run has an accept line */
 };
 
@@ -48,6 +49,11 @@ bool audit_ledger(struct auditing *audit);
 bool audit_index(struct auditing *audit);
 bool audit_files(struct auditing *audit);
 bool audit_history(struct auditing *audit);
+/* Parts of the index: entries are told in their order. */
+struct leaderboard;
+struct leaderboard *audit_leaderboard_begin(struct auditing *audit);
+void audit_leaderboard_entry(struct leaderboard *leaderboard, const char *entry, size_t size);
+void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboard);
 /* A part of the history: the dataset's folder against COMMIT, the last one. */
 bool audit_work_tree(struct auditing *audit, struct repository *repository, const git_oid *commit);
 

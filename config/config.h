@@ -30,6 +30,7 @@ struct limits {
     int64_t remote_timeout_ms, remote_poll_ms; /* milliseconds */
     int64_t disk_quota;                        /* bytes */
     int64_t gc_days;
+    int64_t refresh_every_s, summary_most;
 };
 
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -45,8 +46,8 @@ struct config {
     char *webhook_secret_file;
     char **allowed_origins, **trusted_proxies, **protocols, **board_protocols;
     int64_t summary_limit, threads;
-    int64_t rules;                 /* version of the rule set */
-    int64_t log_format, log_level; /* index into the row's choices */
+    int64_t rules;                                 /* version of the rule set */
+    int64_t provisional_by, log_format, log_level; /* index into the row's choices */
     struct limits limits;
 };
 

@@ -4,6 +4,8 @@
 #include "config/config.h"
 
 static const char *const log_formats[] = {"text", "json", NULL};
+/* As enum board_provisional. */
+static const char *const provisional_by[] = {"submissions", "devices", NULL};
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
 
 #define AT(field) offsetof(struct config, field)
@@ -36,6 +38,8 @@ static const struct config_key table[] = {
      .fallback = "localmode-bench/5", .help = "protocols that may be submitted"},
     {.name = "board_protocols", .type = CONFIG_LIST, .offset = AT(board_protocols),
      .fallback = "localmode-bench/5 localmode-bench/4", .help = "protocols that the board shows"},
+    {.name = "provisional_by", .type = CONFIG_CHOICE, .offset = AT(provisional_by), .fallback = "submissions",
+     .choices = provisional_by, .help = "what makes a row of the board provisional: fewer than 3 runs, or also runs of fewer than 3 devices"},
     {.name = "mmlu_key", .type = CONFIG_TEXT, .offset = AT(mmlu_key), .fallback = "",
      .help = "answer key file of the tinymmlu quality task; empty: the built-in one"},
     {.name = "catalogue_file", .type = CONFIG_TEXT, .offset = AT(catalogue_file), .fallback = "",
@@ -168,6 +172,12 @@ static const struct config_key table[] = {
     {.name = "remote_poll_ms", .type = CONFIG_NUMBER, .offset = LIMIT(remote_poll_ms),
      .fallback = "30000", .least = 100, .most = 86400000, .unit = "ms", .limit = true,
      .help = "how often others' commits are looked for while nothing is pushed"},
+    {.name = "refresh_every_s", .type = CONFIG_NUMBER, .offset = LIMIT(refresh_every_s),
+     .fallback = "86400", .least = 0, .most = 86400 * 366, .unit = "seconds", .limit = true, .zero_off = true,
+     .help = "how often index/leaderboard.json, and the summary past its limit, are brought up to date by a commit of their own"},
+    {.name = "summary_most", .type = CONFIG_NUMBER, .offset = LIMIT(summary_most),
+     .fallback = "95000000", .least = 0, .most = BYTES_MOST, .unit = "bytes", .limit = true,
+     .help = "a summary that would be larger is left as it is then: git hosts refuse files above 100 MB"},
     {.name = "disk_quota", .type = CONFIG_NUMBER, .offset = LIMIT(disk_quota),
      .fallback = "21474836480", .least = 0, .most = BYTES_MOST, .unit = "bytes", .limit = true,
      .zero_off = true, .help = "what mirror, queue and parked runs may take; past it runs are refused"},

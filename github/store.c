@@ -7,6 +7,7 @@
 #include "github/change/catalogue.h"
 #include "github/change/dataset.h"
 #include "github/change/history.h"
+#include "github/queue/daily.h"
 #include "github/queue/park.h"
 #include "github/queue/problems.h"
 #include "github/queue/sync.h"
@@ -24,6 +25,7 @@ struct store {
     struct catalogue *catalogue;
     struct dataset dataset;
     struct writer *writer;
+    struct daily *daily;
     struct history *history;
     struct problems *problems;
     struct upkeep *upkeep;
@@ -63,7 +65,8 @@ static bool open_parts(struct store *store, const struct store_options *options,
            (options->remote || dataset_open(dataset, error)) &&
            (!options->home || upkeep_start(path, options->home, options->gc_days, options->tell,
                                            options->tell_context, &store->upkeep, error)) &&
-           writer_start(&writer, &store->writer, error);
+           writer_start(&writer, &store->writer, error) &&
+           daily_start(path, &dataset->author, options, store->writer, &store->daily, error);
 }
 
 bool store_open(const struct store_options *options, struct store **out, struct store_error *error)
@@ -89,6 +92,7 @@ void store_close(struct store *store)
 {
     if (!store)
         return;
+    daily_stop(store->daily);
     writer_stop(store->writer);
     upkeep_stop(store->upkeep);
     problems_free(store->problems);

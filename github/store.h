@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "github/error.h"
+#include "validator/buffer.h"
 #include "validator/sha256.h"
 
 enum { COMMIT_HEX = 40, BLOB_HEX = 40, RUN_ID_MAX = 64, RUN_PATH_MAX = 128 };
@@ -30,6 +31,8 @@ struct store_listener {
     /* The entry of RUN_ID, told before, is now ENTRY; NULL: it has none any more. */
     void (*replaced)(void *context, const char *run_id, const char *entry, size_t size);
     void (*settled)(void *context); /* the entries told so far are those of the tip */
+    /* Adds index/leaderboard.json, made of what was told so far, to OUT; nothing: there is none. Any thread. */
+    void (*leaderboard)(void *context, struct buffer *out);
 };
 
 /* How bad what the log is told is. */
@@ -67,6 +70,8 @@ struct store_options {
     const char *author_name, *author_email; /* author and committer of every commit */
     const char *licence;            /* of the data, named in the README of a new repository */
     size_t summary_limit;           /* bytes; index/summary.json is rewritten below it */
+    int64_t refresh_every_s;        /* the summary past its limit, and the leaderboard; 0: never */
+    size_t summary_most;            /* bytes; a larger summary is not refreshed any more */
     size_t queue_limit;             /* changes waiting; more are CHANGE_QUEUE_FULL */
     struct store_listener listener; /* functions may be NULL */
 };

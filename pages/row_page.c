@@ -53,9 +53,11 @@ static void put_heading(struct buffer *out, const struct board_detail *detail,
     put_names(out, "Backend", row->backends, row->backend_count);
     put_names(out, "Browsers", row->browsers, row->browser_count);
     html_put(out,
-             "<dt>Runs</dt><dd>{} <a href=\"{}\" download=\"leaderboard.csv\">CSV of the row"
+             "<dt>Runs</dt><dd>{} <span class=\"soft\">of {} {}</span> <a href=\"{}\" "
+             "download=\"leaderboard.csv\">CSV of the row"
              "</a></dd></dl>",
-             html_number((double)row->runs), html_raw(&csv));
+             html_number((double)row->runs), html_number((double)row->devices),
+             html_text(row->devices == 1 ? "device" : "devices"), html_raw(&csv));
 }
 
 static void put_plot(struct buffer *out, const struct board_detail *detail, enum figure figure)

@@ -83,7 +83,9 @@ static const struct term table[] = {
      "repetitions of each other.",
      "exp(\xCE\xA3 ln x / n)"},
     {TERM_MARK, "provisional", "provisional", "", 0, 0,
-     "Fewer than three runs stand behind the row: the next one may change it.", "submissions < 3"},
+     "Fewer than three runs stand behind the row, or, where the service counts devices, runs of fewer than three devices: "
+     "the next one may change it.",
+     "submissions < 3, or devices < 3 where provisional_by is devices"},
     {TERM_MARK, "highVariance", "high variance", "", 0, 0,
      "In a contributing cell the values of a figure scatter by more than 5 % of their mean.", "cv > " TEXT_OF(HIGH_VARIANCE_CV) " and n \xE2\x89\xA5 2"},
     {TERM_MARK, "e2e", "e2e", "", 0, 0,
@@ -95,6 +97,10 @@ static const struct term table[] = {
      "first and the last of them is at least a fifth of the request.",
      "(t(last with text) \xE2\x88\x92 t(first with text)) / (endT \xE2\x88\x92 startT) \xE2\x89\xA5 " TEXT_OF(INCREMENTAL_SPAN)},
     {TERM_MARK, "submissions", "Runs", "", 0, 0, "How many runs contribute to the row.", "distinct run ids"},
+    {TERM_MARK, "devices", "Devices", "", 0, 0,
+     "How many different devices the contributing runs come from. An index entry has neither a screen nor a userAgent, so "
+     "that equal machines count once, and one whose browser was updated in between twice.",
+     "distinct gpuModel, os, osVersion, architecture, cores, deviceMemoryGB, browser, browserVersion, engine, deviceModel"},
 };
 /* clang-format on */
 

@@ -100,6 +100,8 @@ bool attach_open(struct service *service, struct store_error *error)
                                   .author_email = config->author_email,
                                   .licence = config->licence,
                                   .summary_limit = (size_t)config->summary_limit,
+                                  .refresh_every_s = config->limits.refresh_every_s,
+                                  .summary_most = (size_t)config->limits.summary_most,
                                   .queue_limit = (size_t)config->limits.queue_limit,
                                   .listener = boardview_listener(service->board),
                                   .disk_quota = config->limits.disk_quota,

@@ -253,7 +253,9 @@ static void fill(struct service *service)
     bool local = binding_of(config->store) == BINDING_LOCAL;
     bool hosted = binding_of(config->store) == BINDING_HOSTED;
     service->unbound = !*config->store || attach_is_read_only(config);
-    service->board = boardview_new(config->board_protocols, hosted ? config->store : NULL);
+    service->board =
+        boardview_new(config->board_protocols, (enum board_provisional)config->provisional_by,
+                      hosted ? config->store : NULL);
     service->files = shelf_new((size_t)limits->cache_bytes);
     service->handovers = handovers_new(service);
     service->judgements = shelf_new(JUDGEMENT_BYTES);

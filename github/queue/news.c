@@ -296,6 +296,22 @@ static void declined(struct sync *sync, struct remote_answer *answer)
     sync_fail(sync);
 }
 
+/* The next refresh comes in time, so that one which fails is no problem. */
+static void refreshed(struct sync *sync, const struct errand *errand,
+                      const struct remote_answer *answer)
+{
+    sync->refreshing = false;
+    atomic_fetch_add(answer->outcome == REMOTE_FINE ? &sync->pushes : &sync->failed_pushes, 1);
+    if (answer->outcome == REMOTE_FINE)
+        sync->fetch = !advance(sync, &errand->commit);
+    else if (answer->outcome == REMOTE_MOVED)
+        sync->fetch = true;
+    else if (answer->outcome != REMOTE_STOPPED)
+        sync_say(sync, STORE_WARNING,
+                 "the refresh of the summary was not taken by the remote: it is tried again with "
+                 "the next one");
+}
+
 static void pushed(struct sync *sync, const struct errand *errand, struct remote_answer *answer)
 {
     int64_t now = sync_now();
@@ -353,7 +369,10 @@ void news_take(struct sync *sync, const struct errand *errand, struct remote_ans
         fetched(sync, answer);
         return;
     case ERRAND_PUSH:
-        pushed(sync, errand, answer);
+        if (sync->refreshing)
+            refreshed(sync, errand, answer);
+        else
+            pushed(sync, errand, answer);
         return;
     }
 }

@@ -86,6 +86,8 @@ bool sync_start(const struct sync_options *options, struct sync **out, struct st
                           .shared = remote->shared,
                           .read_only = remote->read_only,
                           .runs_most = SYNC_PUSH_RUNS,
+                          .back = options->back,
+                          .back_context = options->context,
                           .tell = store->tell,
                           .tell_context = store->tell_context};
     pthread_mutex_init(&sync->mutex, NULL);
@@ -171,6 +173,39 @@ static bool push(struct sync *sync, int64_t now)
     return false;
 }
 
+void sync_refresh(struct sync *sync, const struct refresh *refresh)
+{
+    pthread_mutex_lock(&sync->mutex);
+    sync->refresh = *refresh;
+    pthread_mutex_unlock(&sync->mutex);
+    sync->back(sync->back_context);
+}
+
+/* A refresh is put on what the remote has, as if somebody else had made it: should the remote have moved or decline it,
+ * nothing here stands on it. False: there is none to push. */
+static bool push_refresh(struct sync *sync)
+{
+    struct store_error error = {""};
+    struct errand errand = {.kind = ERRAND_PUSH, .expected = sync->mirror.landed.tip};
+    const struct dataset *landed = &sync->mirror.landed;
+    pthread_mutex_lock(&sync->mutex);
+    struct refresh refresh = sync->refresh;
+    sync->refresh = (struct refresh){0};
+    pthread_mutex_unlock(&sync->mutex);
+    if (refresh_is_empty(&refresh))
+        return false;
+    enum refresh_outcome outcome = refresh_commit(landed->repository, &landed->tip, &refresh,
+                                                  &landed->author, false, &errand.commit, &error);
+    if (outcome == REFRESH_FAILED)
+        sync_say(sync, STORE_WARNING, error.message);
+    if (outcome != REFRESH_DONE)
+        return false;
+    memcpy(errand.branch, sync->mirror.repository->branch, sizeof errand.branch);
+    sync->refreshing = true;
+    courier_send(sync->courier, &errand);
+    return true;
+}
+
 /* Sends the courier where he is needed. When he stays here, says until when. */
 static int64_t dispatch(struct sync *sync)
 {
@@ -201,6 +236,10 @@ static int64_t dispatch(struct sync *sync)
         if (lost)
             next = INT64_MAX;
     }
+    if (sync->mirror.open && !sync->read_only && !sync->mirror.queue.count &&
+        !problems_has(sync->problems, PROBLEM_BRANCH) && now >= sync->pace.retry_ms &&
+        push_refresh(sync))
+        return INT64_MAX;
     if (now >= sync->look_ms && next > now) {
         send(sync, ERRAND_LOOK);
         return INT64_MAX;

@@ -9,6 +9,7 @@
 #define BENCHLEDGER_GITHUB_QUEUE_SYNC_H
 
 #include "github/change/dataset.h"
+#include "github/change/refresh.h"
 #include "github/queue/park.h"
 #include "github/queue/problems.h"
 #include "github/store.h"
@@ -42,6 +43,8 @@ struct dataset *sync_head(struct sync *sync, struct store_error *error);
 void sync_take(struct sync *sync, struct pending *batch);
 
 /* Any thread: */
+/* REFRESH, made of what the remote has, is to be pushed when nothing else is on its way; once. */
+void sync_refresh(struct sync *sync, const struct refresh *refresh);
 bool sync_is_open(const struct sync *sync);
 size_t sync_queued(const struct sync *sync);
 void sync_figures(const struct sync *sync, struct store_figures *figures);

@@ -33,8 +33,12 @@ struct sync {
     uint64_t foreign;                 /* of the landed dataset, when last looked at */
     store_tell tell;
     void *tell_context;
-    pthread_mutex_t mutex; /* guards head_tip */
+    void (*back)(void *context);
+    void *back_context;
+    bool refreshing;       /* the push that is on its way carries no runs but a refresh */
+    pthread_mutex_t mutex; /* guards head_tip and refresh */
     git_oid head_tip;
+    struct refresh refresh; /* empty: none */
     atomic_bool open;
     atomic_size_t queued;
     atomic_ullong pushes, failed_pushes;

@@ -39,25 +39,28 @@ static bool take_segment(void *context, const char *path)
     return true;
 }
 
+bool publish_add(const struct source *source, const char *path, const char *bytes, size_t size,
+                 struct publish_plan *plan, struct store_error *error)
+{
+    struct buffer present BUFFER_SCOPE = {0};
+    enum repository_found found = source_read(source, path, &present, error);
+    if (found != REPOSITORY_FOUND || present.size != size ||
+        memcmp(buffer_string(&present), bytes, size))
+        add_file(plan, path, bytes, size);
+    return found != REPOSITORY_FAULT;
+}
+
 bool publish_prepare(const struct source *source, struct index *index, struct publish_plan *plan,
                      struct store_error *error)
 {
-    struct buffer present BUFFER_SCOPE = {0};
     struct stale_search search = {plan, index_segments(index)};
     size_t count = 0;
     const struct index_file *files = index_changed(index, &count);
     if (!source_list(source, INDEX_SEGMENTS_FOLDER, take_segment, &search, error))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        present.size = 0;
-        enum repository_found found = source_read(source, files[i].path, &present, error);
-        if (found == REPOSITORY_FAULT)
+    for (size_t i = 0; i < count; i++)
+        if (!publish_add(source, files[i].path, files[i].bytes, files[i].size, plan, error))
             return false;
-        if (found == REPOSITORY_FOUND && present.size == files[i].size &&
-            !memcmp(buffer_string(&present), files[i].bytes, files[i].size))
-            continue;
-        add_file(plan, files[i].path, files[i].bytes, files[i].size);
-    }
     return true;
 }
 

@@ -13,6 +13,9 @@ struct publish_plan {
     struct repository_file *files;
     size_t count, room;
 };
+/* Adds one more file, whose BYTES stay the caller's, when SOURCE holds another. */
+bool publish_add(const struct source *source, const char *path, const char *bytes, size_t size,
+                 struct publish_plan *plan, struct store_error *error);
 bool publish_prepare(const struct source *source, struct index *index, struct publish_plan *plan,
                      struct store_error *error);
 void publish_free(struct publish_plan *plan);

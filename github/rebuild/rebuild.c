@@ -44,6 +44,7 @@ struct rebuilding {
     size_t count, room;
     struct ledger ledger;
     struct index *index;
+    struct buffer leaderboard;
 };
 
 static void complain(struct rebuilding *work, const char *path, const char *message)
@@ -190,6 +191,8 @@ static bool make_index(struct rebuilding *work)
     /* The summary is made whole, past its limit too: this is what does it when submissions no
      * longer do. */
     work->index = index_new(SIZE_MAX);
+    if (work->options->reset)
+        work->options->reset(work->options->context);
     for (size_t i = 0; i < work->count; i++) {
         const struct run_file *file = &work->files[i];
         if (!index_append(work->index, file->entry, file->entry_size, &problem))
@@ -271,6 +274,7 @@ static void end(struct rebuilding *work)
     table_free(&work->known);
     ledger_free(&work->ledger);
     index_free(work->index);
+    buffer_free(&work->leaderboard);
     arena_free(&work->arena);
     walk_list_free(&work->list);
     free(work->files);
@@ -287,6 +291,22 @@ static bool publish_locked(const struct publish_plan *plan, const struct rebuild
                              error);
 }
 
+static bool plan_files(struct rebuilding *work, struct publish_plan *plan)
+{
+    const struct rebuild_options *options = work->options;
+    if (options->leaderboard) {
+        options->leaderboard(options->context, &work->leaderboard);
+        if (!publish_add(&work->source, INDEX_LEADERBOARD_PATH, work->leaderboard.data,
+                         work->leaderboard.size, plan, work->error))
+            return false;
+    }
+    size_t others = plan->count;
+    bool fine = publish_prepare(&work->source, work->index, plan, work->error);
+    work->result->leaderboard_changed = others > 0;
+    work->result->changed = plan->count > others;
+    return fine;
+}
+
 static enum rebuild_outcome rebuild_source(const struct rebuild_options *options,
                                            const struct source *source, const char *folder,
                                            struct rebuild_result *result, bool *moved,
@@ -297,10 +317,9 @@ static enum rebuild_outcome rebuild_source(const struct rebuild_options *options
     begin(&work);
     enum rebuild_outcome outcome = gather(&work);
     struct publish_plan plan = {0};
-    if (outcome == REBUILD_DONE && !publish_prepare(source, work.index, &plan, error))
+    if (outcome == REBUILD_DONE && !plan_files(&work, &plan))
         outcome = REBUILD_FAILED;
-    result->changed = plan.count > 0;
-    if (outcome == REBUILD_DONE && result->changed && !options->dry_run) {
+    if (outcome == REBUILD_DONE && plan.count && !options->dry_run) {
         bool fine = folder ? publish_to_folder(&plan, folder, error)
                            : publish_locked(&plan, options, source, result, moved, error);
         if (!fine)

@@ -28,6 +28,8 @@ typedef bool (*rebuild_step)(void *context, size_t done, size_t count, size_t si
 
 /* An entry of the result, in its order. */
 typedef void (*rebuild_tell)(void *context, const char *entry, size_t size);
+/* The bytes of index/leaderboard.json, once all entries have been told. */
+typedef void (*rebuild_leaderboard)(void *context, struct buffer *out);
 
 struct rebuild_options {
     const char *dataset;
@@ -35,10 +37,12 @@ struct rebuild_options {
     bool allow_shrink; /* drop runs whose files are gone; replace an unreadable index */
     struct repository_author author; /* of the commit in a bare repository */
     rebuild_entry entry;
-    rebuild_complain complain; /* may be NULL */
-    rebuild_tell tell;         /* may be NULL */
-    rebuild_step step;         /* may be NULL */
-    void *context;             /* of all four */
+    rebuild_complain complain;    /* may be NULL */
+    void (*reset)(void *context); /* all entries follow, again where the tip moved; may be NULL */
+    rebuild_tell tell;            /* may be NULL */
+    rebuild_leaderboard leaderboard; /* may be NULL: the file is left as it is */
+    rebuild_step step;               /* may be NULL */
+    void *context;                   /* of all of these */
 };
 
 enum rebuild_outcome {
@@ -54,7 +58,8 @@ struct rebuild_result {
     size_t dropped;              /* runs of the present index without a file */
     bool ledger;                 /* the dataset has one */
     bool unreadable;             /* the present index is, or is not whole */
-    bool changed;                /* the result differs from the present index */
+    bool changed;                /* the result differs from the present index, */
+    bool leaderboard_changed;    /* or its leaderboard, which may lag, from the present one */
     char commit[COMMIT_HEX + 1]; /* empty: none was made */
 };
 /* *ERROR also says why it was refused. */

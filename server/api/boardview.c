@@ -38,6 +38,7 @@ struct shared_board {
 
 struct boardview {
     const char *const *protocols; /* borrowed */
+    enum board_provisional provisional;
     const char *repo;
     uint64_t told;              /* version of what was told last; the writer's own */
     pthread_mutex_t news_mutex; /* guards the news */
@@ -48,16 +49,19 @@ struct boardview {
     struct shared_board *board, *rebuilt; /* REBUILT: what follows a reset, shown when settled */
     char generated_at[32];
     uint64_t version;
+    uint64_t kept; /* version of what is on the shelves; with board_mutex */
+    atomic_ullong hits, misses;
     atomic_ullong shown; /* version of the contents that may still be given out */
     struct shelf *plain, *views;
     struct making *making;
 };
 
-static struct shared_board *shared_new(const char *const *protocols)
+static struct shared_board *shared_new(const struct boardview *view)
 {
     struct shared_board *shared = memory_grow(NULL, sizeof *shared);
     atomic_init(&shared->users, 1);
-    shared->board = board_new(protocols);
+    shared->board = board_new(view->protocols);
+    board_count_provisional(shared->board, view->provisional);
     return shared;
 }
 
@@ -69,18 +73,22 @@ static void shared_drop(struct shared_board *shared)
     free(shared);
 }
 
-struct boardview *boardview_new(char *const *protocols, const char *repo)
+struct boardview *boardview_new(char *const *protocols, enum board_provisional provisional,
+                                const char *repo)
 {
     struct boardview *view = memory_grow(NULL, sizeof *view);
     memset(view, 0, sizeof *view);
     view->protocols = (const char *const *)protocols;
+    view->provisional = provisional;
     view->repo = repo;
-    view->board = shared_new(view->protocols);
+    view->board = shared_new(view);
     clock_iso(clock_wall_ms(), view->generated_at);
     view->last_news = &view->first_news;
     pthread_mutex_init(&view->news_mutex, NULL);
     pthread_mutex_init(&view->board_mutex, NULL);
     atomic_init(&view->shown, 0);
+    atomic_init(&view->hits, 0);
+    atomic_init(&view->misses, 0);
     view->plain = shelf_new(PLAIN_MOST);
     view->views = shelf_new(VIEWS_MOST);
     view->making = making_new();
@@ -112,7 +120,7 @@ static void apply(struct boardview *view, const struct news *news)
     switch (news->kind) {
     case NEWS_RESET:
         shared_drop(view->rebuilt);
-        view->rebuilt = shared_new(view->protocols);
+        view->rebuilt = shared_new(view);
         return;
     case NEWS_ENTRY:
         /* What is no entry is left out of the board; the index keeps it. */
@@ -195,13 +203,23 @@ static void told_settled(void *context)
     atomic_store(&view->shown, version);
 }
 
+static void write_leaderboard(void *context, struct buffer *out)
+{
+    struct boardview *view = context;
+    pthread_mutex_lock(&view->board_mutex);
+    catch_up(view);
+    board_write_leaderboard(view->board->board, out);
+    pthread_mutex_unlock(&view->board_mutex);
+}
+
 struct store_listener boardview_listener(struct boardview *view)
 {
     return (struct store_listener){.context = view,
                                    .reset = told_reset,
                                    .entry = told_entry,
                                    .replaced = told_replaced,
-                                   .settled = told_settled};
+                                   .settled = told_settled,
+                                   .leaderboard = write_leaderboard};
 }
 
 uint64_t boardview_version(const struct boardview *view)
@@ -251,7 +269,29 @@ struct content *boardview_find(struct boardview *view, enum board_form form,
 {
     char key[SHELF_KEY];
     make_key(form, asked, atomic_load(&view->shown), key);
-    return shelf_find(shelf_of(view, asked), key);
+    struct content *content = shelf_find(shelf_of(view, asked), key);
+    if (content)
+        atomic_fetch_add(&view->hits, 1);
+    return content;
+}
+
+void boardview_figures(struct boardview *view, struct boardview_figures *figures)
+{
+    size_t plain, views;
+    figures->hits = atomic_load(&view->hits);
+    figures->misses = atomic_load(&view->misses);
+    figures->contents = shelf_count(view->plain, &plain) + shelf_count(view->views, &views);
+    figures->bytes = plain + views;
+}
+
+/* What is kept of an older board nobody asks for again. BOARD_MUTEX is held. */
+static void drop_outdated(struct boardview *view)
+{
+    if (view->kept == view->version)
+        return;
+    shelf_clear(view->plain);
+    shelf_clear(view->views);
+    view->kept = view->version;
 }
 
 /* What a page needs is read under the lock; the markup is made of it without. */
@@ -304,8 +344,10 @@ static struct content *make(struct boardview *view, enum board_form form,
     struct buffer out = {0};
     struct reading reading = {0};
     char key[SHELF_KEY];
+    atomic_fetch_add(&view->misses, 1);
     pthread_mutex_lock(&view->board_mutex);
     catch_up(view);
+    drop_outdated(view);
     make_key(form, asked, view->version, key);
     read_board(view, form, asked, &reading, &out);
     pthread_mutex_unlock(&view->board_mutex);

@@ -18,7 +18,8 @@
 struct boardview;
 
 /* PROTOCOLS: the shown ones, NULL-terminated. REPO: owner/name or NULL; outlives the view. */
-struct boardview *boardview_new(char *const *protocols, const char *repo);
+struct boardview *boardview_new(char *const *protocols, enum board_provisional provisional,
+                                const char *repo);
 void boardview_free(struct boardview *view);
 struct store_listener boardview_listener(struct boardview *view);
 
@@ -42,6 +43,14 @@ struct content *boardview_find(struct boardview *view, enum board_form form,
  * their ETag. */
 struct content *boardview_get(struct boardview *view, enum board_form form,
                               const struct board_asked *asked);
+
+/* Of what boardview_find and boardview_get keep until the board changes: a bounded number of contents (SHELF_PLACES for
+ * the whole board in its forms, as many for all else) and 64 MiB each. */
+struct boardview_figures {
+    uint64_t hits, misses; /* a miss is a content that was made */
+    size_t contents, bytes;
+};
+void boardview_figures(struct boardview *view, struct boardview_figures *figures);
 
 /* As board_neighbours. */
 bool boardview_neighbours(struct boardview *view, const char *entry, size_t size,

@@ -54,17 +54,7 @@ static bool answer_file(struct request *request, struct answer *answer, const ch
     return false;
 }
 
-void files_summary(struct request *request, struct answer *answer)
-{
-    answer_file(request, answer, "index/summary.json", "no-cache");
-}
-
-void files_manifest(struct request *request, struct answer *answer)
-{
-    answer_file(request, answer, "index/manifest.json", "no-cache");
-}
-
-void files_segment(struct request *request, struct answer *answer)
+void files_index(struct request *request, struct answer *answer)
 {
     /* The route's pattern has let only safe names through, as in all that follows. */
     answer_file(request, answer, request->path + 1, "no-cache");

@@ -15,9 +15,7 @@ struct store_error;
  * (or it cannot be read: then *ERROR is set). The service has a store. */
 struct content *files_load(struct service *service, const char *path, struct store_error *error);
 
-void files_summary(struct request *request, struct answer *answer);
-void files_manifest(struct request *request, struct answer *answer);
-void files_segment(struct request *request, struct answer *answer);
+void files_index(struct request *request, struct answer *answer);
 void files_ledger(struct request *request, struct answer *answer);
 void files_run(struct request *request, struct answer *answer);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "server/api/boardview.h"
 #include "server/api/ready.h"
 #include "server/api/routes.h"
 #include "server/http/request.h"
@@ -137,7 +138,9 @@ static void add_gauges(const struct service *service, struct buffer *out)
 {
     struct store_figures figures = {0};
     struct webhook_figures hook = webhook_figures(service->webhook);
+    struct boardview_figures board;
     char why[LINK_PROBLEM];
+    boardview_figures(service->board, &board);
     if (service->store)
         store_figures(service->store, &figures);
     const struct {
@@ -169,6 +172,12 @@ static void add_gauges(const struct service *service, struct buffer *out)
          !service->webhook},
         {"webhook_queued", "gauge", "Bodies that wait for it.", (double)hook.queued,
          !service->webhook},
+        {"board_cache_hits_total", "counter", "Boards that were served as they were kept.",
+         (double)board.hits, false},
+        {"board_cache_misses_total", "counter", "Boards that had to be made.", (double)board.misses,
+         false},
+        {"board_cache_contents", "gauge", "Boards that are kept.", (double)board.contents, false},
+        {"board_cache_bytes", "gauge", "What they weigh.", (double)board.bytes, false},
         {"connections", "gauge", "Connections that are open.",
          (double)watchdog_connections(service->watchdog), false},
         {"requests_in_progress", "gauge", "Requests in progress.", atomic_load(&service->requests),

@@ -33,6 +33,11 @@ void page_check_client(struct request *request, struct answer *answer)
     assets_send(request, answer, "client.js");
 }
 
+void page_check_dataset(struct request *request, struct answer *answer)
+{
+    assets_send(request, answer, "dataset.js");
+}
+
 void page_check_worker(struct request *request, struct answer *answer)
 {
     assets_send(request, answer, "check_worker.js");

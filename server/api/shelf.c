@@ -9,8 +9,6 @@
 #include "server/api/content.h"
 #include "validator/arena.h"
 
-enum { PLACES = 512 };
-
 struct place {
     struct content *content; /* NULL: free */
     uint64_t used;
@@ -20,7 +18,7 @@ struct place {
 struct shelf {
     size_t most;
     pthread_mutex_t mutex; /* guards what follows; held for looks only, never while one is packed */
-    struct place places[PLACES];
+    struct place places[SHELF_PLACES];
     uint64_t uses;
 };
 
@@ -37,7 +35,7 @@ void shelf_free(struct shelf *shelf)
 {
     if (!shelf)
         return;
-    for (int i = 0; i < PLACES; i++)
+    for (int i = 0; i < SHELF_PLACES; i++)
         content_unref(shelf->places[i].content);
     pthread_mutex_destroy(&shelf->mutex);
     free(shelf);
@@ -47,7 +45,7 @@ struct content *shelf_find(struct shelf *shelf, const char *key)
 {
     struct content *content = NULL;
     pthread_mutex_lock(&shelf->mutex);
-    for (int i = 0; i < PLACES && !content; i++) {
+    for (int i = 0; i < SHELF_PLACES && !content; i++) {
         struct place *place = &shelf->places[i];
         if (!place->content || strcmp(place->key, key) != 0)
             continue;
@@ -63,7 +61,7 @@ static struct place *oldest(struct shelf *shelf, size_t *weight)
 {
     struct place *oldest = NULL;
     *weight = 0;
-    for (int i = 0; i < PLACES; i++) {
+    for (int i = 0; i < SHELF_PLACES; i++) {
         struct place *place = &shelf->places[i];
         if (!place->content)
             continue;
@@ -86,14 +84,14 @@ void shelf_keep(struct shelf *shelf, const char *key, struct content *content)
     if (own > shelf->most / 2)
         return; /* one does not push out all others */
     pthread_mutex_lock(&shelf->mutex);
-    for (int i = 0; i < PLACES; i++) /* two readers may have missed it at once */
+    for (int i = 0; i < SHELF_PLACES; i++) /* two readers may have missed it at once */
         if (shelf->places[i].content && !strcmp(shelf->places[i].key, key))
             drop(&shelf->places[i]);
     for (struct place *place = oldest(shelf, &weight); place && weight + own > shelf->most;
          place = oldest(shelf, &weight))
         drop(place);
     struct place *free_place = NULL;
-    for (int i = 0; i < PLACES && !free_place; i++)
+    for (int i = 0; i < SHELF_PLACES && !free_place; i++)
         if (!shelf->places[i].content)
             free_place = &shelf->places[i];
     if (!free_place) {
@@ -103,4 +101,23 @@ void shelf_keep(struct shelf *shelf, const char *key, struct content *content)
     *free_place = (struct place){.content = content_ref(content), .used = ++shelf->uses};
     snprintf(free_place->key, sizeof free_place->key, "%s", key);
     pthread_mutex_unlock(&shelf->mutex);
+}
+
+void shelf_clear(struct shelf *shelf)
+{
+    pthread_mutex_lock(&shelf->mutex);
+    for (int i = 0; i < SHELF_PLACES; i++)
+        drop(&shelf->places[i]);
+    pthread_mutex_unlock(&shelf->mutex);
+}
+
+size_t shelf_count(struct shelf *shelf, size_t *weight)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&shelf->mutex);
+    (void)oldest(shelf, weight);
+    for (int i = 0; i < SHELF_PLACES; i++)
+        count += shelf->places[i].content != NULL;
+    pthread_mutex_unlock(&shelf->mutex);
+    return count;
 }

@@ -19,4 +19,10 @@ struct content *shelf_find(struct shelf *shelf, const char *key);
  * shelf is not kept. */
 void shelf_keep(struct shelf *shelf, const char *key, struct content *content);
 
+/* Lets all of them go. */
+void shelf_clear(struct shelf *shelf);
+/* How many there are, SHELF_PLACES at most, and what they weigh together. */
+enum { SHELF_PLACES = 512 };
+size_t shelf_count(struct shelf *shelf, size_t *weight);
+
 #endif

@@ -1,6 +1,7 @@
 /* index and rows: commands about a whole dataset. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "aggregate/board.h"
@@ -60,10 +61,40 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
         printf(", no ledger");
     else if (result->without_ledger)
         printf(", without a ledger line %zu", result->without_ledger);
-    printf(", %s", !result->changed ? "unchanged" : dry_run ? "would change" : "written");
+    const char *done = dry_run ? "would change" : "written";
+    printf(", %s", result->changed ? done : "unchanged");
+    if (result->leaderboard_changed)
+        printf(", leaderboard %s", done);
     if (*result->commit)
         printf(" in commit %s", result->commit);
     putchar('\n');
+}
+
+/* A board that is made anew whenever the entries are told again. */
+struct fresh_board {
+    const char *const *protocols;
+    enum board_provisional provisional;
+    struct board *board;
+};
+
+static void empty_board(void *context)
+{
+    struct fresh_board *fresh = context;
+    board_free(fresh->board);
+    fresh->board = board_new(fresh->protocols);
+    board_count_provisional(fresh->board, fresh->provisional);
+}
+
+static void take_indexed(void *context, const char *entry, size_t size)
+{
+    struct fresh_board *fresh = context;
+    board_add(fresh->board, entry, size);
+}
+
+static void write_leaderboard(void *context, struct buffer *out)
+{
+    struct fresh_board *fresh = context;
+    board_write_leaderboard(fresh->board, out);
 }
 
 static int report_rebuild(const struct rebuild_options *options)
@@ -93,19 +124,61 @@ static struct rebuild_options usual_options(const char *dataset)
                                     .step = step};
 }
 
+static struct rebuild_options index_options(const char *dataset, struct fresh_board *fresh)
+{
+    struct rebuild_options options = usual_options(dataset);
+    options.reset = empty_board;
+    options.tell = take_indexed;
+    options.leaderboard = write_leaderboard;
+    options.context = fresh;
+    return options;
+}
+
 int dataset_rebuild(const char *dataset)
 {
-    const struct rebuild_options options = usual_options(dataset);
-    return report_rebuild(&options);
+    ARENA_SCOPE struct arena arena = {0};
+    struct fresh_board fresh = {.protocols = dataset_protocols(&arena, DATASET_PROTOCOLS)};
+    const struct rebuild_options options = index_options(dataset, &fresh);
+    int exit_code = report_rebuild(&options);
+    board_free(fresh.board);
+    return exit_code;
+}
+
+/* How the command line describes a board. */
+struct board_words {
+    const char *protocols, *provisional_by;
+};
+#define BOARD_WORDS                      \
+    {                                    \
+        DATASET_PROTOCOLS, "submissions" \
+    }
+#define BOARD_ROWS(words)                                                             \
+    {.name = "protocols",                                                             \
+     .value = "LIST",                                                                 \
+     .text = &(words).protocols,                                                      \
+     .help = "shown protocols, parted by commas or blanks"},                          \
+    {                                                                                 \
+        .name = "provisional-by", .value = "WORD", .text = &(words).provisional_by,   \
+        .help = "submissions, or devices: what makes a row provisional (submissions)" \
+    }
+
+/* False: WORDS are no way to count, which was said. */
+static bool read_provisional(const struct board_words *words, enum board_provisional *by)
+{
+    *by = strcmp(words->provisional_by, "devices") ? PROVISIONAL_BY_SUBMISSIONS
+                                                   : PROVISIONAL_BY_DEVICES;
+    if (*by == PROVISIONAL_BY_DEVICES || !strcmp(words->provisional_by, "submissions"))
+        return true;
+    offline_complain("--provisional-by", "is neither submissions nor devices");
+    return false;
 }
 
 int index_command(int count, char **arguments)
 {
     static const struct manual manual = {
         .usage = "index [OPTION]... DATASET",
-        .summary =
-            "Rebuilds index/ (segments, manifest, summary) from the run files.\n" DATASET_HELP
-            "\nIn a bare repository the result is committed.",
+        .summary = "Rebuilds index/ (segments, manifest, summary, leaderboard) from the run "
+                   "files.\n" DATASET_HELP "\nIn a bare repository the result is committed.",
         .exits =
             "  0  the index is what the files say (it was written, or nothing had to change)\n"
             "  2  refused: a file cannot be indexed, or the index would lose a run\n"
@@ -114,8 +187,11 @@ int index_command(int count, char **arguments)
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    struct rebuild_options options = usual_options(NULL);
+    struct fresh_board fresh = {0};
+    struct rebuild_options options = index_options(NULL, &fresh);
+    struct board_words words = BOARD_WORDS;
     const struct option_row rows[] = {
+        BOARD_ROWS(words),
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
          .flag = &options.allow_shrink,
@@ -132,9 +208,15 @@ int index_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
+    ARENA_SCOPE struct arena arena = {0};
+    fresh.protocols = dataset_protocols(&arena, words.protocols);
+    if (!read_provisional(&words, &fresh.provisional))
+        return EXIT_USAGE;
     options.dataset = arguments[0];
     progress_begin("index");
-    return report_rebuild(&options);
+    exit_code = report_rebuild(&options);
+    board_free(fresh.board);
+    return exit_code;
 }
 
 static void take_entry(void *context, const struct index_entry *entry)
@@ -228,19 +310,19 @@ int rows_command(int count, char **arguments)
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    const char *protocols = DATASET_PROTOCOLS;
-    const struct option_row rows[] = {{.name = "protocols",
-                                       .value = "LIST",
-                                       .text = &protocols,
-                                       .help = "shown protocols, parted by commas or blanks"},
-                                      {0}};
+    struct board_words words = BOARD_WORDS;
+    enum board_provisional provisional;
+    const struct option_row rows[] = {BOARD_ROWS(words), {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
     ARENA_SCOPE struct arena arena = {0};
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
-    struct board *board = board_new(dataset_protocols(&arena, protocols));
+    if (!read_provisional(&words, &provisional))
+        return EXIT_USAGE;
+    struct board *board = board_new(dataset_protocols(&arena, words.protocols));
+    board_count_provisional(board, provisional);
     progress_begin("rows");
     if (fill_board(arguments[0], board, &error)) {
         board_write_rows(board, NULL, &out);

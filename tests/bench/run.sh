@@ -29,3 +29,6 @@ BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/tokens.mjs
 echo
 echo "== a whole archive: audit, index, export"
 BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/archive.mjs
+echo
+echo "== growth: 100 and 50,000 runs"
+BENCHLEDGER_BINARY=$PWD/$build/server/benchledger node tests/bench/growth.mjs

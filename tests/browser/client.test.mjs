@@ -439,6 +439,14 @@ test('client: without WebAssembly the local check says so, and the dry run is th
   assert.equal(refused.code, 'invalid-json');
 });
 
+test('client: a page of another origin reads the dataset by its manifest', async (t) => {
+  const service = await startService(t, { config: { allowed_origins: 'none' } });
+  for (const id of ['read-by-a-page-1', 'read-by-a-page-2']) await service.submit(makeRun({ id }));
+  const page = await openRunner(t, service.base);
+  const told = await page.evaluate(async (url) => (await (await import(url)).allEntries()).map(({ runId }) => runId), `${service.base}/dataset.js`);
+  assert.deepEqual(told, ['read-by-a-page-1', 'read-by-a-page-2']);
+});
+
 test('client: is served to every origin, asked for again each time', async (t) => {
   const service = await startService(t, { config: { allowed_origins: 'none' } });
   const response = await service.fetch('/client.js', { headers: { origin: 'https://runner.example' } });

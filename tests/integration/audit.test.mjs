@@ -286,6 +286,24 @@ test('segments, manifest and summary that do not agree', async (t) => {
   });
 });
 
+test('a leaderboard that its entries do not give', async (t) => {
+  const dataset = copy(t), name = 'index/leaderboard.json';
+  assert.equal((await command(['index', dataset.at])).code, 0);
+  await auditClean(dataset.at, RUNS);
+  const board = JSON.parse(dataset.read(name));
+  const changed = (change) => { const next = structuredClone(board); change(next); dataset.write(name, JSON.stringify(next)); };
+  for (const [text, change] of [[/entries give another$/, (next) => { next.rows[0].loadColdMs += 1; }],
+    [/entries give another$/, (next) => { next.entries -= 1; }], [/does not say/, (next) => { delete next.protocols; }]]) {
+    changed(change);
+    const { code, found } = await audit(dataset.at);
+    assert.equal(code, 1);
+    assert.deepEqual(found.map((one) => [one.code, one.path]), [['leaderboard', name]]);
+    assert.match(found[0].text, text);
+  }
+  dataset.write(name, '{');
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => one.text), ['is not JSON']);
+});
+
 test('a damaged index is not overwritten by `index`', async (t) => {
   const dataset = copy(t);
   const name = someRun(dataset);

@@ -57,14 +57,14 @@ test('segments close before they pass 1,000,000 bytes', () => {
 });
 
 /** An index with only a summary, as an older archive has. */
-function rowsOf(entries) {
+function rowsOf(entries, provisionalBy = 'submissions') {
   const dataset = emptyDataset();
   mkdirSync(path.join(dataset, 'index'));
   writeFileSync(path.join(dataset, 'index/summary.json'), JSON.stringify(entries));
-  const { status, stdout, stderr } = run(['rows', dataset]);
+  const { status, stdout, stderr } = run(['rows', '--provisional-by', provisionalBy, dataset]);
   assert.equal(status, 0, stderr);
   const printed = stdout.toString().trimEnd();
-  same(printed, JSON.stringify(boardRows(entries)), 'rows');
+  same(printed, JSON.stringify(boardRows(entries, undefined, provisionalBy)), 'rows');
   return JSON.parse(printed);
 }
 
@@ -92,6 +92,21 @@ test('rows of a summary, clause by clause', async (t) => {
     const [row] = rowsOf([two, entryOf({ runId: 'r2' }), entryOf({ runId: 'r3' })]);
     assert.deepEqual([row.submissions, row.provisional], [3, false]);
     assert.equal(rowsOf([two, entryOf({ runId: 'r2' })])[0].provisional, true);
+  });
+  await t.test('devices are what an entry tells apart, and count where they are asked to', () => {
+    const traits = { gpuModel: 'RTX 1', os: 'Linux', osVersion: '6', architecture: 'x86', cores: 8, deviceMemoryGB: 8,
+      browser: 'Chrome', browserVersion: '1', engine: 'Blink', deviceModel: 'M' };
+    const of = (...list) => list.map((more, i) => entryOf({ runId: `r${i}`, ...traits, ...more }));
+    const same = of({}, { createdAt: '2026-01-02T00:00:00Z', timerResolutionUs: 5, userReportedDevice: 'mine' }, {});
+    for (const [entries, devices] of [[same, 1], ...Object.keys(traits).map((trait) =>
+      [of({}, { [trait]: trait === 'cores' || trait === 'deviceMemoryGB' ? 4 : 'another' }, { [trait]: trait === 'browser' ? 'third' : undefined }), 3]),
+    [of({ os: 'a\n', osVersion: 'b' }, { os: 'a', osVersion: '\nb' }, { cores: '8' }), 3]]) {
+      const [row] = rowsOf(entries), [strict] = rowsOf(entries, 'devices');
+      assert.deepEqual([row.submissions, row.devices, row.provisional, strict.provisional], [3, devices, false, devices < 3]);
+      assert.deepEqual(Object.keys(row).slice(6, 9), ['workloadId', 'submissions', 'devices']);
+    }
+    const wrong = run(['rows', '--provisional-by', 'runs', emptyDataset()]);
+    assert.equal(wrong.status, 64);
   });
   await t.test('the stream is incremental when all are, and silent when none says', () => {
     const of = (...streams) => rowsOf(streams.map((streamIncremental, i) =>

@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { makeRun, seal } from '../support/run.mjs';
+import { corpusFiles, NO_CORPUS } from '../support/corpus.mjs';
+import { flaggedRun, makeRun, seal } from '../support/review.mjs';
 import { command, startService } from '../support/service.mjs';
 
 const temporary = (t) => {
@@ -16,6 +17,9 @@ const temporary = (t) => {
 const read = (folder, name) => readFileSync(path.join(folder, name));
 const git = (folder, ...args) => execFileSync('git', ['-C', folder, '-c', 'user.name=t',
   '-c', 'user.email=t@example.org', ...args], { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+
+const leaderboard = ({ entries, runs, protocols = ['localmode-bench/5', 'localmode-bench/4'], rows }) =>
+  JSON.stringify({ version: 1, entries, runs, protocols, provisionalBy: 'submissions', rows });
 
 /** A folder with three runs in two months and one that is quarantined, whatever rules would say. */
 function makeFolder(t) {
@@ -57,8 +61,12 @@ test('a plain folder gets an index in order of creation, flagged by folder', asy
   const rows = JSON.parse(after.stdout);
   assert.ok(rows.some((row) => row.protocol === 'localmode-bench/4' && row.submissions === 1));
   assert.ok(rows.some((row) => row.protocol === 'localmode-bench/5' && row.submissions === 2));
+  assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 3, rows }));
   const again = await command(['index', folder]);
-  assert.match(again.stdout, /unchanged/);
+  assert.match(again.stdout, /, unchanged\n$/);
+  assert.equal((await command(['index', '--protocols', 'localmode-bench/4', folder])).code, 0);
+  assert.equal(read(folder, 'index/leaderboard.json').toString(), leaderboard({ entries: 4, runs: 1,
+    protocols: ['localmode-bench/4'], rows: rows.filter((row) => row.protocol === 'localmode-bench/4') }));
 });
 
 test('an index never loses a run or an unreadable file silently', async (t) => {
@@ -106,8 +114,20 @@ test('a bare repository and its work tree give what the service served', async (
   const tip = service.git('rev-parse', 'HEAD');
   const unchanged = await command(['index', service.store]);
   assert.equal(unchanged.code, 0, unchanged.stderr);
-  assert.match(unchanged.stdout, /unchanged/, 'rebuilt in order of acceptance, byte for byte');
-  assert.equal(service.git('rev-parse', 'HEAD'), tip);
+  assert.equal(service.git('diff', '--name-only', tip.trim(), 'HEAD'), 'index/leaderboard.json\n',
+    'rebuilt in order of acceptance, byte for byte, and the rows beside it');
+  assert.equal(service.file('index/leaderboard.json').toString(), leaderboard({ entries: 3, runs: 3, rows: board.rows }));
+  for (let tries = 0; ; tries++) {
+    const served = await service.fetch('/index/leaderboard.json');
+    if (served.status === 200) {
+      assert.equal(served.headers.get('access-control-allow-origin'), '*');
+      assert.equal(served.headers.get('etag').replace('W/', ''), `"${service.git('rev-parse', 'HEAD:index/leaderboard.json').trim()}"`);
+      assert.deepEqual(Buffer.from(await served.arrayBuffer()), service.file('index/leaderboard.json'));
+      break;
+    }
+    assert.ok(tries < 100, 'the service serves it');
+    await new Promise((wake) => setTimeout(wake, 100));
+  }
   assert.deepEqual(JSON.parse((await command(['rows', service.store])).stdout), board.rows);
 
   const tree = path.join(temporary(t), 'tree');
@@ -137,5 +157,46 @@ test('what is no dataset is said to be none', async (t) => {
     assert.equal(refused.code, 3);
     assert.match(refused.stderr, /^benchledger: /);
     assert.equal((await command([name])).code, 64);
+  }
+});
+
+/** Posts the runs, takes index/ away from a work tree of what came of it, and compares what `index` makes from its files. */
+async function rebuiltFromFiles(t, service, wanted) {
+  const tree = temporary(t);
+  execFileSync('git', ['clone', '-q', service.store, tree]);
+  rmSync(path.join(tree, 'index'), { recursive: true });
+  const { code, stdout, stderr } = await command(['index', tree]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, new RegExp(`^runs ${wanted}, `));
+  const names = service.files().filter((name) => /^index\/(segments|manifest|summary)/.test(name));
+  assert.ok(names.length >= 3);
+  for (const name of names) assert.ok(read(tree, name).equals(service.file(name)), name);
+  return tree;
+}
+
+test('an index made from nothing but files is that of the submissions, to the byte', async (t) => {
+  const service = await startService(t);
+  for (let i = 0; i < 40; i++) {
+    const { status, body } = await service.submit((i % 7 === 3 ? flaggedRun : makeRun)({ id: `order-run-${(i * 17) % 40 + 10}`,
+      seed: i + 1, createdAt: `2026-0${1 + (i * 5) % 9}-01T00:00:00.000Z`, protocol: 'localmode-bench/5',
+      gpuModel: i % 3 ? 'Adreno (TM) 650' : 'Ünïcode \u{1F600} GPU 1' }));
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  await rebuiltFromFiles(t, service, 40);
+});
+
+test('the real files, submitted, are published and indexed as `entry` says', { skip: NO_CORPUS }, async (t) => {
+  const files = corpusFiles(), runs = files.map((file) => JSON.parse(readFileSync(file)));
+  const service = await startService(t, { config: { protocols: [...new Set(runs.map((run) => run.protocol))].join(',') } });
+  for (const run of runs) {
+    const { status, body } = await service.post({ ...run, nonce: await service.nonce() });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+  const tree = await rebuiltFromFiles(t, service, files.length);
+  const entries = JSON.parse(read(tree, 'index/summary.json'));
+  for (const [i, file] of files.entries()) {
+    const { stdout } = await command(['entry', file]);
+    assert.equal(JSON.stringify(entries[i]), stdout);
+    assert.ok(service.file(entries[i].path).equals(readFileSync(file)), 'the published bytes are those of the file');
   }
 });

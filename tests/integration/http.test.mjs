@@ -281,7 +281,7 @@ test('OpenAPI lists every route, code and limit', async (t) => {
   assert.equal(body.openapi, '3.1.0');
   const places = Object.keys(body.paths);
   for (const place of ['/api/bench/nonce', '/api/bench/submit', '/api/bench/validate',
-    '/api/bench/leaderboard', '/index/summary.json', '/index/manifest.json',
+    '/api/bench/leaderboard', '/index/summary.json', '/index/manifest.json', '/index/leaderboard.json',
     '/index/segments/{segment}', '/ledger/{day}', '/runs/{year}/{month}/{file}',
     '/quarantine/{year}/{month}/{file}', '/api/bench/runs/{run}', '/healthz', '/readyz',
     '/metrics', '/openapi.json'])

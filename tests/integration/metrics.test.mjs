@@ -47,6 +47,7 @@ test('requests, submissions and runs are counted by what the tables say', async 
   assert.equal((await service.submit(flagged)).body.flagged, true);
   for (const place of ['/no/such/place', '/%22%0a{evil="x"} 1']) await service.fetch(place);
   await service.fetch('/runs/2026/01/nothing.json');
+  for (const place of ['', '?browser=Chrome', '?browser=Chrome', '']) await service.fetch(`/api/bench/leaderboard${place}`);
   await service.fetch('/healthz', { method: 'HEAD' });
   await service.fetch('/healthz', { method: 'DELETE' });
 
@@ -63,6 +64,8 @@ test('requests, submissions and runs are counted by what the tables say', async 
   assert.equal(after['benchledger_runs_total{kind="quarantined"}'], 1);
   for (const name of ['queued', 'parked', 'commits_total', 'pushes_total', 'failed_pushes_total', 'disk_bytes'])
     assert.ok(`benchledger_store_${name}` in after, name);
+  assert.deepEqual(['hits_total', 'misses_total', 'contents'].map((name) => after[`benchledger_board_cache_${name}`]), [2, 2, 2]);
+  assert.ok(after.benchledger_board_cache_bytes > 1000);
   assert.ok(!JSON.stringify(after).includes('evil'));
 });
 

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "aggregate/board.h"
 #include "aggregate/device.h"
@@ -99,7 +100,7 @@ START_TEST(board__groups_and_takes_medians)
         rows(NULL),
         "[{\"protocol\":\"localmode-bench/5\",\"deviceClass\":\"linux/x\","
         "\"deviceSubclass\":\"linux/x\",\"runtimeId\":\"webllm\",\"benchModelId\":\"m\","
-        "\"modelName\":\"M of run-1\",\"workloadId\":\"w\",\"submissions\":3,"
+        "\"modelName\":\"M of run-1\",\"workloadId\":\"w\",\"submissions\":3,\"devices\":2,"
         "\"decodeCharsPerSec\":20.13,\"loadColdMs\":40.25,\"loadWarmMs\":50,"
         "\"resolvedBackends\":[\"webgpu\"],\"browsers\":[\"Chrome\",\"Firefox\"],"
         "\"highVariance\":false,\"streamIncremental\":true,\"provisional\":false}]");
@@ -234,12 +235,40 @@ START_TEST(board__lists_the_newest_25_without_cells)
 }
 END_TEST
 
+static const char *recent_submissions(const struct board_query *query)
+{
+    out.size = 0;
+    board_write_snapshot(board, query, NULL, "t", &out);
+    return strstr(buffer_string(&out), "\"recentSubmissions\":[");
+}
+
+/* What the board keeps of them is what a look at all entries, which a filter takes, finds. */
+START_TEST(board__keeps_the_newest_as_entries_come_and_go)
+{
+    struct board_query all = {.equal[BY_PROTOCOL] = "localmode-bench/5"};
+    for (int i = 0; i < 120; i++) {
+        char id[16], created[32], *kept;
+        snprintf(id, sizeof id, "run-%03d", i);
+        snprintf(created, sizeof created, "2026-01-%02dT00:00:00Z", 1 + i * 7 % 11);
+        add_run(id, created, "A", "l/x", 1, true);
+        snprintf(id, sizeof id, "run-%03d", i / 2 * 2);
+        if (i % 5 == 4)
+            board_remove(board, id);
+        kept = strdup(recent_submissions(NULL));
+        ck_assert_str_eq(kept, recent_submissions(&all));
+        free(kept);
+    }
+    ck_assert_uint_lt(board_entries(board), 120);
+}
+END_TEST
+
 START_TEST(board__filters_entries_and_cells_before_grouping)
 {
     add_run("run-1", "2026-01-01T00:00:00Z", "Firefox", "linux/x", 10, true);
     add_run("run-2", "2026-01-02T00:00:00Z", "Chrome", "linux/x", 30, true);
     struct board_query filter = {.equal[BY_BROWSER] = "Chrome"};
-    ck_assert_ptr_nonnull(strstr(rows(&filter), "\"submissions\":1,\"decodeCharsPerSec\":30"));
+    ck_assert_ptr_nonnull(
+        strstr(rows(&filter), "\"submissions\":1,\"devices\":1,\"decodeCharsPerSec\":30"));
     filter = (struct board_query){.equal[BY_RUNTIME] = "other"};
     ck_assert_str_eq(rows(&filter), "[]");
     out.size = 0;
@@ -298,6 +327,7 @@ Suite *test_suite(void)
     tcase_add_test(tests, board__counts_but_hides_flagged_and_foreign_entries);
     tcase_add_test(tests, board__refuses_what_is_no_entry);
     tcase_add_test(tests, board__lists_the_newest_25_without_cells);
+    tcase_add_test(tests, board__keeps_the_newest_as_entries_come_and_go);
     tcase_add_test(tests, board__filters_entries_and_cells_before_grouping);
     tcase_add_test(tests, board__orders_protocols_as_numbers);
     tcase_add_test(tests, board__csv_quotes_and_disarms_formulas);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "server/api/boardview.h"
+#include "server/api/shelf.h"
 #include "tests/support/suite.h"
 #include "validator/buffer.h"
 
@@ -51,7 +52,7 @@ static int count_runs(struct boardview *view, const char *browser)
 
 START_TEST(boardview__shows_what_has_settled)
 {
-    struct boardview *view = boardview_new(protocols, NULL);
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
     struct store_listener listener = boardview_listener(view);
     ck_assert_int_eq(count_runs(view, NULL), 0);
     tell_run(&listener, 1);
@@ -77,7 +78,7 @@ static bool page_says(struct boardview *view, const struct board_asked *asked, c
 
 START_TEST(boardview__keeps_forms_and_queries_apart)
 {
-    struct boardview *view = boardview_new(protocols, NULL);
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
     struct store_listener listener = boardview_listener(view);
     for (int i = 0; i < 3; i++)
         tell_run(&listener, i);
@@ -104,6 +105,43 @@ START_TEST(boardview__keeps_forms_and_queries_apart)
 }
 END_TEST
 
+static struct boardview_figures figures_of(struct boardview *view)
+{
+    struct boardview_figures figures;
+    boardview_figures(view, &figures);
+    return figures;
+}
+
+START_TEST(boardview__keeps_a_bounded_number_of_views_until_the_board_changes)
+{
+    struct boardview *view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL);
+    struct store_listener listener = boardview_listener(view);
+    char browser[16];
+    for (int i = 0; i < 3; i++)
+        tell_run(&listener, i);
+    for (int i = 0; i < SHELF_PLACES + 50; i++) {
+        snprintf(browser, sizeof browser, "b%d", i);
+        count_runs(view, browser);
+    }
+    struct boardview_figures figures = figures_of(view);
+    ck_assert_uint_eq(figures.misses, SHELF_PLACES + 50);
+    ck_assert_uint_eq(figures.hits, 0);
+    ck_assert_uint_eq(figures.contents, SHELF_PLACES);
+    size_t full = figures.bytes;
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(count_runs(view, browser), 0);
+    figures = figures_of(view);
+    ck_assert_uint_eq(figures.misses, SHELF_PLACES + 50);
+    ck_assert_uint_eq(figures.hits, 5);
+    tell_run(&listener, 3);
+    ck_assert_int_eq(count_runs(view, "b3"), 1);
+    figures = figures_of(view);
+    ck_assert_uint_eq(figures.contents, 1);
+    ck_assert_uint_lt(figures.bytes, full / 10);
+    boardview_free(view);
+}
+END_TEST
+
 struct page_reader {
     struct boardview *view;
     atomic_bool stop;
@@ -124,7 +162,8 @@ static void *make_pages_all_the_time(void *context)
 /* Another board takes the place of the one that a page is being made of, again and again. */
 START_TEST(boardview__a_page_outlives_the_board_it_is_made_of)
 {
-    struct page_reader reader = {.view = boardview_new(protocols, NULL)};
+    struct page_reader reader = {.view =
+                                     boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL)};
     struct store_listener listener = boardview_listener(reader.view);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, make_pages_all_the_time, &reader), 0);
@@ -176,7 +215,7 @@ static int by_size(const void *left, const void *right)
 
 START_TEST(boardview__a_snapshot_does_not_hold_the_writer_up)
 {
-    struct reader reader = {.view = boardview_new(protocols, NULL)};
+    struct reader reader = {.view = boardview_new(protocols, PROVISIONAL_BY_SUBMISSIONS, NULL)};
     struct store_listener listener = boardview_listener(reader.view);
     int64_t waits[LOOKS];
     pthread_t thread;
@@ -208,6 +247,7 @@ Suite *test_suite(void)
     TCase *cases = tcase_create("boardview");
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, boardview__shows_what_has_settled);
+    tcase_add_test(cases, boardview__keeps_a_bounded_number_of_views_until_the_board_changes);
     tcase_add_test(cases, boardview__keeps_forms_and_queries_apart);
     tcase_add_test(cases, boardview__a_page_outlives_the_board_it_is_made_of);
     tcase_add_test(cases, boardview__a_snapshot_does_not_hold_the_writer_up);

@@ -7,6 +7,9 @@ const SEGMENT_BYTES = 1_000_000;
 const METRICS = ['ttftMs', 'decodeCharsPerSec', 'overallCharsPerSec', 'singleLatencyMs', 'batchTextsPerSec',
   'loadColdMs', 'loadWarmMs', 'qualityScore', 'qualityParseRate'];
 
+const DEVICE = ['gpuModel', 'os', 'osVersion', 'architecture', 'cores', 'deviceMemoryGB', 'browser', 'browserVersion', 'engine',
+  'deviceModel'];
+
 const byUnits = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 const version = (protocol) => Number(protocol.slice(protocol.indexOf('/') + 1));
 const isNumber = (value) => typeof value === 'number';
@@ -28,12 +31,13 @@ function collect(groups, entry, cell) {
     group = {
       head: { protocol: entry.protocol, deviceClass: entry.deviceClass, deviceSubclass, runtimeId: cell.runtimeId,
         benchModelId: cell.benchModelId, modelName: cell.modelName, workloadId: cell.workloadId },
-      runs: new Set(), values: Object.fromEntries(METRICS.map((metric) => [metric, []])), backends: new Set(),
+      runs: new Set(), devices: new Set(), values: Object.fromEntries(METRICS.map((metric) => [metric, []])), backends: new Set(),
         browsers: new Set(), highVariance: false, streams: [],
     };
     groups.set(key, group);
   }
   group.runs.add(entry.runId);
+  group.devices.add(JSON.stringify(DEVICE.map((trait) => entry[trait] ?? null)));
   for (const metric of METRICS) if (isNumber(cell[metric])) group.values[metric].push(cell[metric]);
   if (isNumber(cell.loadMs)) group.values[cell.loadCached === true ? 'loadWarmMs' : 'loadColdMs'].push(cell.loadMs);
   if (cell.resolvedBackend !== undefined) group.backends.add(cell.resolvedBackend);
@@ -47,24 +51,24 @@ function median(values) {
   return Math.round(exact * 100) / 100;
 }
 
-function rowOf({ head, runs, values, backends, browsers, highVariance, streams }) {
-  const row = { ...head, submissions: runs.size };
+function rowOf({ head, runs, devices, values, backends, browsers, highVariance, streams }, provisionalBy) {
+  const row = { ...head, submissions: runs.size, devices: devices.size };
   for (const metric of METRICS) if (values[metric].length > 0) row[metric] = median(values[metric]);
   row.resolvedBackends = [...backends].sort(byUnits);
   row.browsers = [...browsers].sort(byUnits);
   row.highVariance = highVariance;
   if (streams.length > 0) row.streamIncremental = streams.every(Boolean);
-  row.provisional = runs.size < 3;
+  row.provisional = runs.size < 3 || (provisionalBy === 'devices' && devices.size < 3);
   return row;
 }
 
-export function boardRows(entries, protocols = ['localmode-bench/5', 'localmode-bench/4']) {
+export function boardRows(entries, protocols = ['localmode-bench/5', 'localmode-bench/4'], provisionalBy = 'submissions') {
   const groups = new Map();
   for (const entry of entries) {
     if (entry.flagged || !protocols.includes(entry.protocol)) continue;
     for (const cell of entry.cells) collect(groups, entry, cell);
   }
-  return [...groups.values()].map(rowOf).sort((a, b) => version(b.protocol) - version(a.protocol)
+  return [...groups.values()].map((group) => rowOf(group, provisionalBy)).sort((a, b) => version(b.protocol) - version(a.protocol)
     || byUnits(a.deviceClass, b.deviceClass) || byUnits(a.deviceSubclass, b.deviceSubclass)
     || byUnits(a.benchModelId, b.benchModelId) || byUnits(a.runtimeId, b.runtimeId)
       || byUnits(a.workloadId, b.workloadId));

@@ -1,0 +1,89 @@
+/* leaderboard.json, made again of the entries that it says it is of. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggregate/board.h"
+#include "aggregate/index.h"
+#include "archive/audit_state.h"
+
+enum { PROTOCOLS_MAX = 64 };
+
+struct leaderboard {
+    struct arena arena;
+    struct buffer bytes;
+    struct board *board;
+    double wanted; /* entries */
+    size_t taken;
+};
+
+static const char *read_leaderboard(struct leaderboard *leaderboard)
+{
+    struct js_document document;
+    struct js_error error;
+    const char *protocols[PROTOCOLS_MAX + 1] = {NULL};
+    struct arena *arena = &leaderboard->arena;
+    if (!js_read(arena, buffer_string(&leaderboard->bytes), leaderboard->bytes.size, &document,
+                 &error))
+        return "is not JSON";
+    const struct js_value *entries = js_get(&document.root, "entries"),
+                          *list = js_get(&document.root, "protocols");
+    if (!entries || entries->type != JS_NUMBER || !list || list->type != JS_ARRAY ||
+        list->size > PROTOCOLS_MAX)
+        return "does not say what it is of";
+    for (uint32_t i = 0; i < list->size; i++) {
+        const struct js_value *item = &list->items[i];
+        if (item->type != JS_STRING)
+            return "does not say what it is of";
+        protocols[i] = arena_copy(arena, item->text, item->size);
+    }
+    leaderboard->wanted = entries->number;
+    leaderboard->board = board_new(protocols);
+    board_count_provisional(leaderboard->board,
+                            js_equals(js_get(&document.root, "provisionalBy"), "devices")
+                                ? PROVISIONAL_BY_DEVICES
+                                : PROVISIONAL_BY_SUBMISSIONS);
+    return NULL;
+}
+
+struct leaderboard *audit_leaderboard_begin(struct auditing *audit)
+{
+    struct leaderboard *leaderboard = memory_grow(NULL, sizeof *leaderboard);
+    *leaderboard = (struct leaderboard){0};
+    struct store_error why = {""};
+    enum repository_found found =
+        source_read(&audit->options->source, INDEX_LEADERBOARD_PATH, &leaderboard->bytes, &why);
+    const char *problem = found == REPOSITORY_FAULT ? why.message : NULL;
+    if (found == REPOSITORY_FOUND)
+        problem = read_leaderboard(leaderboard);
+    if (problem)
+        findings_add(audit->findings, FINDING_LEADERBOARD, false, INDEX_LEADERBOARD_PATH, "%s",
+                     problem);
+    return leaderboard;
+}
+
+void audit_leaderboard_entry(struct leaderboard *leaderboard, const char *entry, size_t size)
+{
+    if (leaderboard->board && (double)leaderboard->taken < leaderboard->wanted) {
+        board_add(leaderboard->board, entry, size);
+        leaderboard->taken++;
+    }
+}
+
+/* It is brought up to date now and then: what was decided since can have changed entries that it was made of. */
+void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboard)
+{
+    struct buffer made BUFFER_SCOPE = {0};
+    if (leaderboard->board) {
+        board_write_leaderboard(leaderboard->board, &made);
+        if (made.size != leaderboard->bytes.size ||
+            memcmp(made.data, leaderboard->bytes.data, made.size) != 0)
+            findings_add(audit->findings, FINDING_LEADERBOARD, audit->decisions > 0,
+                         INDEX_LEADERBOARD_PATH, "the first %.0f entries give another%s",
+                         leaderboard->wanted,
+                         audit->decisions ? "; it may be from before a decision" : "");
+    }
+    board_free(leaderboard->board);
+    buffer_free(&leaderboard->bytes);
+    arena_free(&leaderboard->arena);
+    free(leaderboard);
+}
