@@ -6,8 +6,7 @@
 #include "archive/audit.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
-#include "server/commands/offline.h"
-#include "server/commands/options.h"
+#include "server/commands/judging.h"
 #include "server/commands/progress.h"
 #include "validator/js.h"
 
@@ -108,8 +107,8 @@ static void print_codes(void)
 }
 
 struct flags {
-    bool json, no_history, no_key, codes;
-    const char *key_path, *catalogue_path;
+    bool json, no_history, codes;
+    struct judging judging;
 };
 
 static bool run_audit(const struct flags *flags, const char *dataset, struct findings *findings,
@@ -117,14 +116,10 @@ static bool run_audit(const struct flags *flags, const char *dataset, struct fin
 {
     ARENA_SCOPE struct arena arena = {0};
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct store_error error = {"answer key and catalogue are needed"};
-    struct answer_key key;
-    struct model_catalogue catalogue;
-    struct audit_options options = {.step = step, .catalogue = &catalogue};
-    bool fine = (flags->no_key || offline_key(&arena, flags->key_path, &key)) &&
-                offline_catalogue(&arena, flags->catalogue_path, &catalogue) &&
-                dataset_source(dataset, &repository, &options.source, &error);
-    options.key = flags->no_key ? NULL : &key;
+    struct store_error error = {""};
+    struct audit_options options = {
+        .key = flags->judging.key, .catalogue = &flags->judging.catalogue, .step = step};
+    bool fine = dataset_source(dataset, &repository, &options.source, &error);
     options.work_tree = !repository;
     options.history = flags->no_history ? NULL : history_of(&arena, dataset, !repository);
     fine = fine && audit(&options, findings, counts, &error);
@@ -154,17 +149,7 @@ int audit_command(int count, char **arguments)
         {.name = "json", .flag = &flags.json, .help = "one JSON object a line, the counts last"},
         {.name = "codes", .flag = &flags.codes, .help = "list what can differ, and end"},
         {.name = "no-history", .flag = &flags.no_history, .help = "do not look at the commits"},
-        {.name = "mmlu-key",
-         .value = "FILE",
-         .text = &flags.key_path,
-         .help = "answer key instead of the compiled-in one"},
-        {.name = "catalogue",
-         .value = "FILE",
-         .text = &flags.catalogue_path,
-         .help = "catalogue of names instead of the compiled-in one"},
-        {.name = "no-mmlu-key",
-         .flag = &flags.no_key,
-         .help = "do not parse quality answers again; verdicts that differ are then notes"},
+        JUDGING_OPTIONS(flags.judging),
         {0}};
     int exit_code;
     int operands = options_parse(&manual, rows, count, arguments, &exit_code);
@@ -178,6 +163,9 @@ int audit_command(int count, char **arguments)
         offline_complain("audit", "DATASET is missing; see `benchledger audit --help`");
         return EXIT_USAGE;
     }
+    ARENA_SCOPE struct arena arena = {0};
+    if ((exit_code = judging_begin(&flags.judging, &arena)) != OFFLINE_OK)
+        return exit_code;
     struct findings findings = {0};
     struct audit_counts counts;
     progress_begin("audit");

@@ -4,8 +4,7 @@
 
 #include "aggregate/report.h"
 #include "server/command.h"
-#include "server/commands/offline.h"
-#include "server/commands/options.h"
+#include "server/commands/judging.h"
 
 static const struct manual manual = {
     .usage = "check [OPTION]... FILE...",
@@ -70,48 +69,28 @@ static void print_table(const struct report *report)
 
 int check_command(int count, char **arguments)
 {
-    bool json = false, any_protocol = false, no_key = false;
-    const char *key_path = NULL, *rules = NULL, *catalogue_path = NULL;
+    bool json = false;
+    struct judging judging = {0};
     const struct option_row rows[] = {
         {.name = "json", .flag = &json, .help = "print one JSON object a line and file"},
-        {.name = "any-protocol",
-         .flag = &any_protocol,
-         .help = "accept every archived protocol and schema"},
-        {.name = "mmlu-key",
-         .value = "FILE",
-         .text = &key_path,
-         .help = "answer key instead of the compiled-in one"},
-        {.name = "rules",
-         .value = "N",
-         .text = &rules,
-         .help = "rule set to judge by: 2, what is served, or 3, a draft (default 2)"},
-        {.name = "catalogue",
-         .value = "FILE",
-         .text = &catalogue_path,
-         .help = "known names (rule set 3) instead of the compiled-in ones"},
-        {.name = "no-mmlu-key", .flag = &no_key, .help = "do not parse quality answers again"},
+        JUDGING_PROTOCOLS(judging),
+        JUDGING_RULES(judging),
+        JUDGING_OPTIONS(judging),
         {0}};
     int exit_code;
     int files = options_parse(&manual, rows, count, arguments, &exit_code);
     if (files < 0)
         return exit_code;
     ARENA_SCOPE struct arena arena = {0};
-    struct answer_key key;
-    struct model_catalogue catalogue;
-    struct policy policy = report_policy(any_protocol);
-    if (rules && !offline_rules(rules, &policy.rules))
-        return EXIT_USAGE;
-    if ((!no_key && !offline_key(&arena, key_path, &key)) ||
-        !offline_catalogue(&arena, catalogue_path, &catalogue))
-        return OFFLINE_UNREADABLE;
-    policy.catalogue = &catalogue;
+    if ((exit_code = judging_begin(&judging, &arena)) != OFFLINE_OK)
+        return exit_code;
     int worst = OFFLINE_OK;
     struct report *report = arena_take(&arena, sizeof *report);
     for (int i = 0; i < files; i++) {
         struct offline_file file;
         if (offline_open(&file, arguments[i]))
-            report_judge(report, file.name, &file.arena, &file.document, &policy,
-                         no_key ? NULL : &key);
+            report_judge(report, file.name, &file.arena, &file.document, &judging.policy,
+                         judging.key);
         else
             *report = report_unreadable(file.name, file.problem);
         if (json)

@@ -8,17 +8,14 @@
 #include "server/clock.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
-#include "server/commands/offline.h"
-#include "server/commands/options.h"
+#include "server/commands/judging.h"
 #include "server/commands/progress.h"
 
 enum { NAME_UNITS = 64 };
 
 struct taking {
     struct import *import;
-    struct policy policy;
-    struct answer_key key;
-    struct model_catalogue catalogue;
+    struct judging judging;
     const char *by;
     size_t added, flagged, known, refused;
     struct store_error error;
@@ -101,14 +98,14 @@ static bool take(struct taking *taking, const char *name)
     CANDIDATE_SCOPE struct candidate candidate = {0};
     BUFFER_SCOPE struct buffer text = {0};
     const double now_ms = (double)clock_wall_ms();
-    taking->policy.accepted_ms = now_ms;
+    taking->judging.policy.accepted_ms = now_ms;
     if (!offline_read(name, &text)) {
         taking->refused++;
         return true;
     }
     if (candidate_parse(&candidate, buffer_string(&text), text.size) &&
         candidate_digest(&candidate) &&
-        candidate_judge(&candidate, &taking->policy, &taking->key, now_ms) &&
+        candidate_judge(&candidate, &taking->judging.policy, taking->judging.key, now_ms) &&
         candidate_publish(&candidate, now_ms) && candidate_bait(&candidate))
         return add(taking, &candidate, now_ms);
     refuse(taking, name, &candidate);
@@ -169,25 +166,14 @@ int import_command(int count, char **arguments)
         .operands_most = INT_MAX};
     ARENA_SCOPE struct arena arena = {0};
     struct taking taking = {0};
-    bool any_protocol = false;
-    const char *by = "", *key_path = NULL, *catalogue_path = NULL, *rules = NULL,
-               *limit = "20000000";
+    const char *by = "", *limit = "20000000";
     struct import_options options = {
         .author = {"benchledger", "benchledger@localhost"}, .tell = tell, .context = &taking};
     const struct option_row rows[] = {
         {.name = "by", .value = "NAME", .text = &by, .help = "who does it, for the ledger; needed"},
-        {.name = "any-protocol",
-         .flag = &any_protocol,
-         .help = "accept every archived protocol and schema"},
-        {.name = "mmlu-key",
-         .value = "FILE",
-         .text = &key_path,
-         .help = "answer key instead of the compiled-in one"},
-        {.name = "rules", .value = "N", .text = &rules, .help = "the rule set that judges (2)"},
-        {.name = "catalogue",
-         .value = "FILE",
-         .text = &catalogue_path,
-         .help = "catalogue of names instead of the compiled-in one"},
+        JUDGING_PROTOCOLS(taking.judging),
+        JUDGING_RULES(taking.judging),
+        JUDGING_OPTIONS(taking.judging),
         {.name = "summary-limit",
          .value = "BYTES",
          .text = &limit,
@@ -205,19 +191,14 @@ int import_command(int count, char **arguments)
     int operands = options_parse(&manual, rows, count, arguments, &exit_code);
     if (operands < 0)
         return exit_code;
-    taking.policy = report_policy(any_protocol);
     taking.by = offline_line(&arena, by, NAME_UNITS);
     if (!taking.by || !read_limit(limit, &options.summary_limit)) {
         offline_complain(arguments[0],
                          "--by NAME is needed, in UTF-8; --summary-limit is a number");
         return EXIT_USAGE;
     }
-    if (rules && !offline_rules(rules, &taking.policy.rules))
-        return EXIT_USAGE;
-    if (!offline_key(&arena, key_path, &taking.key) ||
-        !offline_catalogue(&arena, catalogue_path, &taking.catalogue))
-        return OFFLINE_UNREADABLE;
-    taking.policy.catalogue = &taking.catalogue;
+    if ((exit_code = judging_begin(&taking.judging, &arena)) != OFFLINE_OK)
+        return exit_code;
     options.dataset = arguments[0];
     progress_begin("import");
     exit_code = run_import(&taking, &options, operands - 1, arguments + 1);

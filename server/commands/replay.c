@@ -5,8 +5,7 @@
 #include "archive/replay.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
-#include "server/commands/offline.h"
-#include "server/commands/options.h"
+#include "server/commands/judging.h"
 #include "server/commands/progress.h"
 
 static void write_text(struct js_writer *writer, const char *key, const char *text)
@@ -101,7 +100,6 @@ static void flip_json(void *context, const struct replay_flip *flip)
 static void complain(void *context, const char *path, const char *problem)
 {
     (void)context;
-    progress_hide();
     offline_complain(path, problem);
 }
 
@@ -236,39 +234,25 @@ static void print_counts_json(const struct replay_counts *counts, int rules)
     print(&out);
 }
 
-struct wishes {
-    bool json, no_key;
-    const char *rules, *key_path, *catalogue_path;
-};
-
-static int run_replay(const struct wishes *wishes, const char *dataset)
+static int run_replay(const struct judging *judging, bool json, const char *dataset)
 {
-    ARENA_SCOPE struct arena arena = {0};
     REPOSITORY_SCOPE struct repository *repository = NULL;
-    struct replay_options options = {.tell = {.flip = wishes->json ? flip_json : flip_text,
+    struct replay_options options = {.policy = judging->policy,
+                                     .key = judging->key,
+                                     .tell = {.flip = json ? flip_json : flip_text,
                                               .unjudged = complain,
-                                              .reuse = wishes->json ? reuse_json : reuse_text,
-                                              .outlier = wishes->json ? outlier_json : outlier_text,
+                                              .reuse = json ? reuse_json : reuse_text,
+                                              .outlier = json ? outlier_json : outlier_text,
                                               .step = step}};
-    struct answer_key key;
-    struct model_catalogue catalogue;
     struct store_error error;
     struct replay_counts counts;
-    if (!offline_rules(wishes->rules, &options.policy.rules))
-        return EXIT_USAGE;
-    if ((!wishes->no_key && !offline_key(&arena, wishes->key_path, &key)) ||
-        !offline_catalogue(&arena, wishes->catalogue_path, &catalogue))
-        return OFFLINE_UNREADABLE;
-    options.key = wishes->no_key ? NULL : &key;
-    options.policy.catalogue = &catalogue;
     progress_begin("replay");
     if (!dataset_source(dataset, &repository, &options.source, &error) ||
         !replay(&options, &counts, &error)) {
-        progress_hide();
         offline_complain(dataset, error.message);
         return OFFLINE_UNREADABLE;
     }
-    (wishes->json ? print_counts_json : print_counts_text)(&counts, options.policy.rules);
+    (json ? print_counts_json : print_counts_text)(&counts, options.policy.rules);
     return fflush(stdout) ? OFFLINE_UNREADABLE
                           : counts.to_quarantine || counts.to_board || counts.unjudged;
 }
@@ -290,31 +274,21 @@ int replay_command(int count, char **arguments)
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    struct wishes wishes = {0};
+    bool json = false;
+    struct judging judging = {.any_protocol = true};
     const struct option_row rows[] = {
-        {.name = "rules",
-         .value = "N",
-         .text = &wishes.rules,
-         .help = "rule set to judge by: 2, or 3, a draft"},
-        {.name = "json", .flag = &wishes.json, .help = "one JSON object a line, the counts last"},
-        {.name = "catalogue",
-         .value = "FILE",
-         .text = &wishes.catalogue_path,
-         .help = "known names (rule set 3) instead of the compiled-in ones"},
-        {.name = "mmlu-key",
-         .value = "FILE",
-         .text = &wishes.key_path,
-         .help = "answer key instead of the compiled-in one"},
-        {.name = "no-mmlu-key",
-         .flag = &wishes.no_key,
-         .help = "do not parse quality answers again"},
+        JUDGING_RULES(judging),
+        {.name = "json", .flag = &json, .help = "one JSON object a line, the counts last"},
+        JUDGING_OPTIONS(judging),
         {0}};
+    ARENA_SCOPE struct arena arena = {0};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    if (!wishes.rules) {
+    if (!judging.rules) {
         offline_complain("replay", "--rules is missing; see `benchledger replay --help`");
         return EXIT_USAGE;
     }
-    return run_replay(&wishes, arguments[0]);
+    exit_code = judging_begin(&judging, &arena);
+    return exit_code == OFFLINE_OK ? run_replay(&judging, json, arguments[0]) : exit_code;
 }
