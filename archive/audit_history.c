@@ -5,13 +5,10 @@
 
 #include "archive/audit_state.h"
 #include "github/repository/loose.h"
+#include "github/repository/tree.h"
 #include "validator/arena.h"
 
-enum { HEX_SHOWN = 12, FOLDERS = 3 };
-
-/* Those with run files. libgit2 takes no constant strings. */
-static char runs[] = "runs", quarantine[] = "quarantine", withdrawn[] = "withdrawn";
-static char *folders[FOLDERS] = {runs, quarantine, withdrawn};
+enum { HEX_SHOWN = 12 };
 
 /* A line that a commit added, keyed by its run. */
 struct line_there {
@@ -143,38 +140,36 @@ static void run_of_path(const char *path, char key[TABLE_KEY_MAX + 1])
     table_run_key(name, size > end ? size - end : size, key);
 }
 
-static void check_delta(struct past *past, const git_diff_delta *delta)
+/* A file that came, went (AFTER is NULL) or changed. */
+static void check_file(void *context, const char *path, const git_oid *before, const git_oid *after)
 {
+    struct past *past = context;
     struct auditing *audit = past->audit;
     char key[TABLE_KEY_MAX + 1];
-    const char *path = delta->new_file.path;
     run_of_path(path, key);
     struct line_there *line = (struct line_there *)table_find(&past->lines, key);
     const struct audited *run = (const struct audited *)table_find(&audit->runs, key);
     if (line)
         line->met = true;
-    if (delta->status == GIT_DELTA_MODIFIED || delta->status == GIT_DELTA_TYPECHANGE)
+    if (before && after)
         findings_add(audit->findings, FINDING_HISTORY, false, path, "was changed in commit %s",
                      past->name);
     else if (!line && (!run || !run->redacted))
-        findings_add(audit->findings, FINDING_HISTORY,
-                     delta->status == GIT_DELTA_ADDED && (!run || !run->accepted), path,
-                     "%s in commit %s, which has no line of it",
-                     delta->status == GIT_DELTA_ADDED ? "came" : "went", past->name);
+        findings_add(audit->findings, FINDING_HISTORY, after && (!run || !run->accepted), path,
+                     "%s in commit %s, which has no line of it", after ? "came" : "went",
+                     past->name);
 }
 
-static bool check_files(struct past *past, git_tree *before, git_tree *after)
+static bool check_files(struct past *past, const git_tree *before, const git_tree *after)
 {
-    git_diff_options options;
-    git_diff *diff = NULL;
-    git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
-    options.pathspec = (git_strarray){folders, FOLDERS};
-    options.flags = GIT_DIFF_DISABLE_PATHSPEC_MATCH | GIT_DIFF_SKIP_BINARY_CHECK;
-    if (git_diff_tree_to_tree(&diff, past->repository->git, before, after, &options))
-        return error_git(past->audit->error, "cannot compare commit %s", past->name);
-    for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
-        check_delta(past, git_diff_get_delta(diff, i));
-    git_diff_free(diff);
+    static const char *const folders[] = {"runs", "quarantine", "withdrawn"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const git_tree_entry *was = before ? git_tree_entry_byname(before, folders[i]) : NULL,
+                             *is = git_tree_entry_byname(after, folders[i]);
+        if (!tree_compare(past->repository, folders[i], was ? git_tree_entry_id(was) : NULL,
+                          is ? git_tree_entry_id(is) : NULL, check_file, past, past->audit->error))
+            return false;
+    }
     return true;
 }
 
@@ -194,22 +189,11 @@ static void check_lines(struct past *past)
         }
 }
 
-static bool same_files(const git_tree *before, const git_tree *after)
-{
-    for (size_t i = 0; i < FOLDERS; i++) {
-        const git_tree_entry *was = before ? git_tree_entry_byname(before, folders[i]) : NULL,
-                             *is = git_tree_entry_byname(after, folders[i]);
-        if (!was != !is || (was && !git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
-            return false;
-    }
-    return true;
-}
-
 static bool check_commit(struct past *past, git_tree *before, git_tree *after, bool with_files)
 {
     table_begin(&past->lines, sizeof(struct line_there), NULL);
     check_ledger(past, before, after);
-    bool fine = !with_files || same_files(before, after) || check_files(past, before, after);
+    bool fine = !with_files || check_files(past, before, after);
     if (fine && with_files)
         check_lines(past);
     table_free(&past->lines);
@@ -249,8 +233,11 @@ static bool check_commits(struct past *past)
 static bool look_back(struct past *past)
 {
     struct auditing *audit = past->audit;
-    if (!repository_open_any(audit->options->history, &past->repository, audit->error) ||
-        !collect(past))
+    if (!repository_open_any(audit->options->history, &past->repository, audit->error))
+        return false;
+    /* Each tree is looked at twice, one after the other: keeping more of them only takes memory. */
+    git_libgit2_opts(GIT_OPT_ENABLE_CACHING, 0);
+    if (!collect(past))
         return false;
     if (git_repository_odb(&past->odb, past->repository->git))
         return error_git(audit->error, "cannot read the objects of %s", audit->options->history);

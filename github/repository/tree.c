@@ -183,6 +183,94 @@ static int compare_names(const char *a, size_t a_size, bool a_folder, const char
     return a_next - b_next;
 }
 
+struct comparing {
+    struct repository *repository;
+    tree_tell tell;
+    void *context;
+    struct store_error *error;
+};
+
+static bool compare_folders(const struct comparing *comparing, const char *path,
+                            const git_oid *before, const git_oid *after, int depth);
+
+/* One name of a folder; BEFORE or AFTER may be NULL. */
+static bool compare_items(const struct comparing *comparing, const char *folder,
+                          const struct item *before, const struct item *after, int depth)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    git_oid was, is;
+    const struct item *any = before ? before : after;
+    if (before && after && !memcmp(before->id, after->id, GIT_OID_RAWSZ))
+        return true;
+    if (before)
+        git_oid_fromraw(&was, before->id);
+    if (after)
+        git_oid_fromraw(&is, after->id);
+    const char *path = arena_format(&arena, "%s/%.*s", folder, (int)any->name_size, any->name);
+    if (any->is_folder)
+        return compare_folders(comparing, path, before ? &was : NULL, after ? &is : NULL,
+                               depth + 1);
+    comparing->tell(comparing->context, path, before ? &was : NULL, after ? &is : NULL);
+    return true;
+}
+
+static bool compare_raw(const struct comparing *comparing, const char *path,
+                        const struct buffer *before, const struct buffer *after, int depth)
+{
+    struct item was, is;
+    size_t was_at = 0, is_at = 0;
+    bool has_was = next_item(before, &was_at, &was), has_is = next_item(after, &is_at, &is);
+    while (has_was || has_is) {
+        int order = !has_was  ? 1
+                    : !has_is ? -1
+                              : compare_names(was.name, was.name_size, was.is_folder, is.name,
+                                              is.name_size, is.is_folder);
+        if (!compare_items(comparing, path, order <= 0 ? &was : NULL, order >= 0 ? &is : NULL,
+                           depth))
+            return false;
+        if (order <= 0)
+            has_was = next_item(before, &was_at, &was);
+        if (order >= 0)
+            has_is = next_item(after, &is_at, &is);
+    }
+    return true;
+}
+
+/* The tree's bytes, out of the cache: the folder's next tree takes that place. */
+static bool take_raw(const struct comparing *comparing, const char *path, const git_oid *id,
+                     struct buffer *raw)
+{
+    if (!id)
+        return true;
+    if (!read_folder(comparing->repository, path, id, comparing->error))
+        return false;
+    struct folder *folder = cached_folder(comparing->repository->trees, path);
+    *raw = folder->raw;
+    folder->raw = (struct buffer){0};
+    folder->id = (git_oid){{0}};
+    return true;
+}
+
+static bool compare_folders(const struct comparing *comparing, const char *path,
+                            const git_oid *before, const git_oid *after, int depth)
+{
+    struct buffer was BUFFER_SCOPE = {0}, is BUFFER_SCOPE = {0};
+    if (depth >= DEPTH_MAX || (before && after && git_oid_equal(before, after)))
+        return true;
+    bool fine = take_raw(comparing, path, before, &was) && take_raw(comparing, path, after, &is) &&
+                compare_raw(comparing, path, &was, &is, depth);
+    if (fine && after)
+        keep_folder(comparing->repository->trees, path, after, &is);
+    return fine;
+}
+
+bool tree_compare(struct repository *repository, const char *path, const git_oid *before,
+                  const git_oid *after, tree_tell tell, void *context, struct store_error *error)
+{
+    const struct comparing comparing = {repository, tell, context, error};
+    return compare_folders(&comparing, path, before, after, 1);
+}
+
 static int by_name(const void *left, const void *right)
 {
     const struct child *a = left, *b = right;

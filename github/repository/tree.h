@@ -35,6 +35,13 @@ enum tree_kind {
 };
 enum tree_kind tree_look(struct repository *repository, const git_oid *root, const char *path,
                          git_oid *id, struct store_error *error);
+/* Tells every file below the folder PATH that is not the same in two of its trees: its blob BEFORE and AFTER, NULL
+ * where it is not there. The trees may be NULL: there is no such folder. Whoever compares commit after commit in
+ * their order has each tree read once. */
+typedef void (*tree_tell)(void *context, const char *path, const git_oid *before,
+                          const git_oid *after);
+bool tree_compare(struct repository *repository, const char *path, const git_oid *before,
+                  const git_oid *after, tree_tell tell, void *context, struct store_error *error);
 /* Writes the trees that EDITS make of ROOT (NULL: of nothing); sorts EDITS. The caller holds the
  * commit lock. False also when a file would replace a folder, or a folder a file. */
 bool tree_update(struct repository *repository, const git_oid *root, struct tree_edit *edits,
