@@ -82,6 +82,7 @@ bool repository_open(const char *path, struct repository **out, struct store_err
     struct repository *repository REPOSITORY_SCOPE = NULL;
     if (!repository_open_any(path, &repository, error))
         return false;
+    assert(repository); /* which the analyser does not see */
     if (!git_repository_is_bare(repository->git))
         return error_set(error, "%s is a work tree; the store is a bare repository", path);
     *out = repository;
