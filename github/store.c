@@ -43,6 +43,16 @@ static char *copy_text(const char *text)
     return memcpy(memory_grow(NULL, size), text, size);
 }
 
+/* Before there are other threads. */
+static bool open_local(struct store *store, struct store_error *error)
+{
+    struct dataset *dataset = &store->dataset;
+    dataset->alone = true;
+    bool fine = dataset_open(dataset, error);
+    dataset->alone = false;
+    return fine && archives_check(store->archives, dataset->repository, &dataset->tip, error);
+}
+
 static bool open_parts(struct store *store, const struct store_options *options,
                        struct store_error *error)
 {
@@ -66,9 +76,7 @@ static bool open_parts(struct store *store, const struct store_options *options,
     return lock_take(path, LOCK_SERVE, NULL, NULL, &store->serving, error) &&
            repository_open(path, &store->reader, error) &&
            history_open(path, &store->history, error) &&
-           (options->remote ||
-            (dataset_open(dataset, error) &&
-             archives_check(store->archives, dataset->repository, &dataset->tip, error))) &&
+           (options->remote || open_local(store, error)) &&
            (!options->home || upkeep_start(path, options->home, options->gc_days, options->tell,
                                            options->tell_context, &store->upkeep, error)) &&
            writer_start(&writer, &store->writer, error) &&

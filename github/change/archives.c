@@ -141,7 +141,8 @@ static void take_entry(void *context, const struct index_entry *entry)
         inner->entry(inner->context, entry->json, entry->size);
 }
 
-static bool tell_all(struct archives *archives, struct store_error *error)
+/* ALONE: as in load.h. */
+static bool tell_all(struct archives *archives, bool alone, struct store_error *error)
 {
     bool fine = true;
     pthread_mutex_lock(&archives->mutex);
@@ -149,7 +150,7 @@ static bool tell_all(struct archives *archives, struct store_error *error)
         struct archive *archive = &archives->list[i];
         struct telling telling = {archives, archive};
         struct source source = source_commit(archive->repository, &archive->tip);
-        struct index_loading loading = {.tell = take_entry, .context = &telling};
+        struct index_loading loading = {.tell = take_entry, .context = &telling, .alone = alone};
         struct index *index = NULL;
         fine = load_index(&source, &loading, &index, error);
         if (fine && !index)
@@ -172,7 +173,7 @@ static void told_reset(void *context)
         return;
     if (archives->inner.reset)
         archives->inner.reset(archives->inner.context);
-    archives->told = tell_all(archives, &error);
+    archives->told = tell_all(archives, false, &error);
     if (!archives->told && archives->tell)
         archives->tell(archives->tell_context, STORE_ERROR, error.message);
 }
@@ -208,7 +209,7 @@ bool archives_listen(struct archives *archives, const struct store_listener *inn
     archives->inner = *inner;
     if (inner->reset)
         inner->reset(inner->context);
-    archives->told = tell_all(archives, error);
+    archives->told = tell_all(archives, true, error);
     if (!archives->told)
         return false;
     *listener = (struct store_listener){.context = archives,

@@ -26,8 +26,8 @@ void archives_close(struct archives *archives);
 /* False when the dataset at TIP has an archives.json that names others, or not in this order. */
 bool archives_check(struct archives *archives, struct repository *repository, const git_oid *tip,
                     struct store_error *error);
-/* A listener for the dataset that tells INNER, too, and after each reset what the archives hold. Tells it at once. False:
- * an index cannot be read. */
+/* A listener for the dataset that tells INNER, too, and after each reset what the archives hold. Tells it at once,
+ * while there are no other threads. False: an index cannot be read. */
 bool archives_listen(struct archives *archives, const struct store_listener *inner,
                      struct store_listener *listener, struct store_error *error);
 

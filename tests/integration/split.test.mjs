@@ -46,7 +46,6 @@ async function submitAll(service, from, to) {
 
 async function startSplit(t, options = {}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'benchledger-split-')), key = path.join(folder, 'receipt.key');
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
   assert.equal((await command(['keygen', key])).code, 0);
   const env = { BENCH_NONCE_SECRET: SECRET }, config = { receipt_key_file: key };
   const old = await startService(t, { store: path.join(folder, 'old.git'), env, config });
@@ -55,6 +54,7 @@ async function startSplit(t, options = {}) {
   split(folder, 'old.git', 'new.git');
   const before = snapshot(old.store);
   const service = await startService(t, { store: path.join(folder, 'new.git'), env, config: { ...config, archives: old.store, ...options } });
+  t.after(() => rmSync(folder, { recursive: true, force: true })); // when the services have ended
   return { folder, old, service, accepted, before };
 }
 
