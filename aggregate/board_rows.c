@@ -138,6 +138,29 @@ static void devices_change(struct tally *tally, const struct name *name, bool ad
         *item = (struct tally_item){name, 1};
 }
 
+static void kinds_change(struct row *row, const struct entry *entry, const struct cell *cell,
+                         bool add)
+{
+    const struct kind kind = {entry->device_class, entry->browser, cell->model_name, cell->backend,
+                              1};
+    size_t at = 0;
+    while (at < row->kind_count &&
+           memcmp(&row->kinds[at], &kind, offsetof(struct kind, count)) != 0)
+        at++;
+    if (at < row->kind_count && add) {
+        row->kinds[at].count++;
+    } else if (at < row->kind_count) {
+        if (--row->kinds[at].count == 0)
+            row->kinds[at] = row->kinds[--row->kind_count];
+    } else {
+        if (row->kind_count == row->kind_room) {
+            row->kind_room = row->kind_room ? row->kind_room * 2 : 2;
+            row->kinds = memory_grow(row->kinds, row->kind_room * sizeof kind);
+        }
+        row->kinds[row->kind_count++] = kind;
+    }
+}
+
 static int by_name(const void *left, const void *right)
 {
     const struct tally_item *a = left, *b = right;
@@ -236,6 +259,7 @@ static void count_cell(struct row *row, const struct entry *entry, const struct 
     if (entry->browser)
         tally_change(&row->browsers, entry->browser, add);
     devices_change(&row->devices, entry->device, add);
+    kinds_change(row, entry, cell, add);
     size_t one = add ? 1 : (size_t)-1;
     row->high_variance += cell->high_variance ? one : 0;
     row->incremental += cell->incremental == 1 ? one : 0;
@@ -275,6 +299,7 @@ static void free_row(struct row *row)
     free(row->backends.items);
     free(row->browsers.items);
     free(row->devices.items);
+    free(row->kinds);
     buffer_free(&row->json);
     free(row);
 }

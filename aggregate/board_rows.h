@@ -54,6 +54,13 @@ struct contribution {
     const struct cell *cell;
 };
 
+/* What queries tell contributions of one row apart by, and how many are alike: there are few kinds, and many
+ * contributions. Names may be NULL but for the class. */
+struct kind {
+    const struct name *device_class, *browser, *model_name, *backend;
+    size_t count;
+};
+
 struct row {
     struct row *next; /* of its hash bucket */
     uint64_t hash;
@@ -62,6 +69,8 @@ struct row {
     bool by_devices;                    /* as rows have it */
     struct contribution *contributions; /* in order of acceptance */
     size_t count, room;
+    struct kind *kinds;
+    size_t kind_count, kind_room;
     struct series figures[FIGURE_COUNT];
     struct tally backends, browsers;
     struct tally devices; /* by number of the name: there may be thousands */

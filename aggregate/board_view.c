@@ -87,17 +87,25 @@ static void count_name(struct counter *counter, const struct name *name, uint32_
     count->last = row;
 }
 
-/* A contribution that misses what is asked for in one dimension only would count if that were not asked. */
-static void count_contribution(struct counter counters[BOARD_DIMENSIONS], struct matcher *matcher,
-                               const struct contribution *from, uint32_t row)
+/* Contributions that miss what is asked for in one dimension only would count if that were not asked. */
+static void count_kind(struct counter counters[BOARD_DIMENSIONS], struct matcher *matcher,
+                       const struct row *row, const struct kind *kind, uint32_t number)
 {
-    unsigned misses = matcher_misses(matcher, from->entry, from->cell);
-    if (misses & (misses - 1) || !matcher_has_words(matcher, from->entry, from->cell))
+    const struct entry entry = {.protocol = row->protocol,
+                                .device_class = kind->device_class,
+                                .device_subclass = row->device_subclass,
+                                .browser = kind->browser};
+    const struct cell cell = {.runtime = row->runtime,
+                              .model = row->model,
+                              .model_name = kind->model_name,
+                              .workload = row->workload,
+                              .backend = kind->backend};
+    unsigned misses = matcher_misses(matcher, &entry, &cell);
+    if (misses & (misses - 1) || !matcher_has_words(matcher, &entry, &cell))
         return;
     for (int i = 0; i < BOARD_DIMENSIONS; i++)
         if (!(misses & ~(1U << i)))
-            count_name(&counters[i], dimension_of((enum board_dimension)i, from->entry, from->cell),
-                       row);
+            count_name(&counters[i], dimension_of((enum board_dimension)i, &entry, &cell), number);
 }
 
 static int by_name(const void *left, const void *right)
@@ -129,8 +137,8 @@ static void view_facets(struct board *board, const struct board_query *query, st
             arena_clear_take(&matcher.arena, board->name_count, sizeof(struct count));
     for (size_t i = 0; i < board->rows.count; i++) {
         const struct row *row = board->rows.order[i];
-        for (size_t j = 0; j < row->count; j++)
-            count_contribution(counters, &matcher, &row->contributions[j], (uint32_t)i + 1);
+        for (size_t j = 0; j < row->kind_count; j++)
+            count_kind(counters, &matcher, row, &row->kinds[j], (uint32_t)i + 1);
     }
     for (int i = 0; i < BOARD_DIMENSIONS; i++) {
         view->facets[i].choices = list_choices(&counters[i], arena);

@@ -5,6 +5,7 @@
 #include "aggregate/board.h"
 #include "aggregate/index.h"
 #include "archive/audit_state.h"
+#include "github/change/archives.h"
 
 enum { PROTOCOLS_MAX = 64 };
 
@@ -45,8 +46,16 @@ static const char *read_leaderboard(struct leaderboard *leaderboard)
     return NULL;
 }
 
+/* Whether the dataset names repositories whose runs come before its own. */
+static bool has_archives(struct auditing *audit)
+{
+    struct buffer bytes BUFFER_SCOPE = {0};
+    return source_read(&audit->options->source, ARCHIVES_PATH, &bytes, NULL) == REPOSITORY_FOUND;
+}
+
 struct leaderboard *audit_leaderboard_begin(struct auditing *audit)
 {
+    audit->has_archives = has_archives(audit);
     struct leaderboard *leaderboard = memory_grow(NULL, sizeof *leaderboard);
     *leaderboard = (struct leaderboard){0};
     struct store_error why = {""};
@@ -73,7 +82,12 @@ void audit_leaderboard_entry(struct leaderboard *leaderboard, const char *entry,
 void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboard)
 {
     struct buffer made BUFFER_SCOPE = {0};
-    if (leaderboard->board) {
+    if (leaderboard->board && (double)leaderboard->taken < leaderboard->wanted) {
+        findings_add(audit->findings, FINDING_LEADERBOARD, audit->has_archives,
+                     INDEX_LEADERBOARD_PATH, "is of %.0f entries, and there are %zu%s",
+                     leaderboard->wanted, leaderboard->taken,
+                     audit->has_archives ? ": those of earlier repositories come first" : "");
+    } else if (leaderboard->board) {
         board_write_leaderboard(leaderboard->board, &made);
         if (made.size != leaderboard->bytes.size ||
             memcmp(made.data, leaderboard->bytes.data, made.size) != 0)

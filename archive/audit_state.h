@@ -35,7 +35,7 @@ struct auditing {
     struct catalogue *catalogue; /* what the ledger says of runs: any thread may ask */
     struct ledger_file *days;    /* of the ledger, in order */
     size_t day_count;
-    bool has_ledger, has_index;
+    bool has_ledger, has_index, has_archives;
     size_t decisions;              /* lines of the ledger that changed what is known of a run */
     size_t entries_with_line_from; /* number of the first entry whose run has an accept line */
 };

@@ -44,7 +44,7 @@ struct config {
     char *nonce_secret, *nonce_secret_previous, *github_token, *redis_password, *webhook_secret;
     char *nonce_secret_file, *nonce_secret_previous_file, *github_token_file, *redis_password_file;
     char *webhook_secret_file;
-    char **allowed_origins, **trusted_proxies, **protocols, **board_protocols;
+    char **allowed_origins, **trusted_proxies, **archives, **protocols, **board_protocols;
     int64_t summary_limit, threads;
     int64_t rules;                                 /* version of the rule set */
     int64_t provisional_by, log_format, log_level; /* index into the row's choices */

@@ -21,6 +21,8 @@ static const struct config_key table[] = {
     {.name = "store", .type = CONFIG_TEXT, .offset = AT(store), .fallback = "",
      .environment = "BENCH_GITHUB_REPO",
      .help = "dataset: path of a local bare repository (a relative a/b needs ./ or .git), created when missing; owner/name on a git host; or a git URL (https, ssh, file); empty: submit is closed"},
+    {.name = "archives", .type = CONFIG_LIST, .offset = AT(archives), .fallback = "",
+     .help = "earlier bare repositories of the dataset, the oldest first: read at the start, shown with it, never written"},
     {.name = "state_dir", .type = CONFIG_TEXT, .offset = AT(state_dir),
      .fallback = "benchledger-state", .help = "the service's own folder, created when missing: mirror and queue of a remote store (a local one needs nothing in it)"},
     {.name = "git_host", .type = CONFIG_TEXT, .offset = AT(git_host), .fallback = "https://github.com",

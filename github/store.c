@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "github/change/archives.h"
 #include "github/change/catalogue.h"
 #include "github/change/dataset.h"
 #include "github/change/history.h"
@@ -22,6 +23,7 @@
 struct store {
     char *author_name, *author_email;
     struct lock serving;
+    struct archives *archives; /* NULL: none */
     struct catalogue *catalogue;
     struct dataset dataset;
     struct writer *writer;
@@ -41,16 +43,28 @@ static char *copy_text(const char *text)
     return memcpy(memory_grow(NULL, size), text, size);
 }
 
+/* Before there are other threads. */
+static bool open_local(struct store *store, struct store_error *error)
+{
+    struct dataset *dataset = &store->dataset;
+    dataset->alone = true;
+    bool fine = dataset_open(dataset, error);
+    dataset->alone = false;
+    return fine && archives_check(store->archives, dataset->repository, &dataset->tip, error);
+}
+
 static bool open_parts(struct store *store, const struct store_options *options,
                        struct store_error *error)
 {
     struct dataset *dataset = &store->dataset;
     dataset->author = (struct repository_author){store->author_name, store->author_email};
-    dataset->listener = options->listener;
     dataset->summary_limit = options->summary_limit;
     dataset->catalogue = store->catalogue;
     dataset->files = options->files;
     dataset->file_count = options->file_count;
+    if (!archives_open(options->archives, options, &store->archives, error) ||
+        !archives_listen(store->archives, &options->listener, &dataset->listener, error))
+        return false;
     bool prepared = options->remote
                         ? repository_prepare_mirror(options->path, &dataset->repository, error)
                         : repository_prepare(options->path, &dataset->author, options->licence,
@@ -62,7 +76,7 @@ static bool open_parts(struct store *store, const struct store_options *options,
     return lock_take(path, LOCK_SERVE, NULL, NULL, &store->serving, error) &&
            repository_open(path, &store->reader, error) &&
            history_open(path, &store->history, error) &&
-           (options->remote || dataset_open(dataset, error)) &&
+           (options->remote || open_local(store, error)) &&
            (!options->home || upkeep_start(path, options->home, options->gc_days, options->tell,
                                            options->tell_context, &store->upkeep, error)) &&
            writer_start(&writer, &store->writer, error) &&
@@ -101,6 +115,7 @@ void store_close(struct store *store)
     repository_close(store->reader);
     history_close(store->history);
     catalogue_free(store->catalogue);
+    archives_close(store->archives);
     lock_drop(&store->serving);
     pthread_mutex_destroy(&store->read_mutex);
     free(store->author_name);
@@ -211,6 +226,16 @@ static struct park *find_park(struct store *store)
     return sync ? sync_park(sync) : NULL;
 }
 
+static bool find_archived(struct store *store, const char *run_id, const char *digest,
+                          struct run_state *state)
+{
+    if (!archives_find(store->archives, run_id, digest, state))
+        return false;
+    if (!*state->digest && !state->accepted)
+        learn_digest(store, state);
+    return true;
+}
+
 bool store_find(struct store *store, const char *run_id, const char *digest,
                 struct run_state *state)
 {
@@ -223,7 +248,9 @@ bool store_find(struct store *store, const char *run_id, const char *digest,
             return true;
         run_state_free(state);
     }
-    return park && park_find(park, run_id, digest, state, NULL);
+    if (park && park_find(park, run_id, digest, state, NULL))
+        return true;
+    return find_archived(store, run_id, digest, state);
 }
 
 void run_state_free(struct run_state *state)
@@ -253,6 +280,14 @@ enum claim store_claim(struct store *store, const char *run_id, const char *path
         if (state->status == RUN_DECLINED)
             return CLAIM_DECLINED;
         run_state_free(state);
+    }
+    if (archives_spent(store->archives, nonce_sha256, run_id))
+        return CLAIM_NONCE_USED;
+    if (find_archived(store, run_id, NULL, state)) {
+        if (!catalogue_spent_elsewhere(store->catalogue, nonce_sha256, run_id))
+            return CLAIM_DUPLICATE;
+        run_state_free(state);
+        return CLAIM_NONCE_USED;
     }
     enum claim claim = catalogue_claim(store->catalogue, run_id, path, submitted_digest,
                                        nonce_sha256, files_wall_ms(), state);
@@ -296,7 +331,10 @@ enum decided store_decide(struct store *store, const struct change *change, stru
     const struct sync *sync = writer_sync(store->writer);
     if ((sync && !sync_is_open(sync)) || store->read_only)
         return DECIDED_CLOSED;
-    return catalogue_decide(store->catalogue, change, state);
+    enum decided decided = catalogue_decide(store->catalogue, change, state);
+    bool archived =
+        decided == DECIDED_UNKNOWN && archives_find(store->archives, change->run_id, NULL, state);
+    return archived ? DECIDED_STATE : decided;
 }
 
 bool store_join(struct store *store, const char *run_id, change_done done, void *context)
@@ -327,6 +365,22 @@ static bool read_blob(struct store *store, const git_oid *id, bool with_data,
     return true;
 }
 
+/* *ERROR is set when it cannot be read. */
+static bool read_archived(struct store *store, const char *path, bool with_data,
+                          struct store_blob *blob, struct store_error *error)
+{
+    struct buffer bytes BUFFER_SCOPE = {0};
+    git_oid id;
+    *blob = (struct store_blob){0};
+    if (archives_read(store->archives, path, &id, with_data ? &bytes : NULL, error) !=
+        REPOSITORY_FOUND)
+        return false;
+    git_oid_tostr(blob->id, sizeof blob->id, &id);
+    if (with_data)
+        blob->data = buffer_take(&bytes, &blob->size);
+    return true;
+}
+
 static bool read_at(struct store *store, const git_oid *tip, const char *path, bool with_data,
                     struct store_blob *blob, struct store_error *error)
 {
@@ -349,7 +403,9 @@ bool store_read(struct store *store, const char *path, bool with_data, struct st
                 struct store_error *error)
 {
     git_oid tip = writer_tip(store->writer);
-    return read_at(store, &tip, path, with_data, blob, error);
+    struct store_error none, *why = error ? error : &none;
+    return read_at(store, &tip, path, with_data, blob, why) ||
+           (!*why->message && read_archived(store, path, with_data, blob, why));
 }
 
 bool store_read_run(struct store *store, const struct run_state *state, bool with_data,

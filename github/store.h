@@ -59,6 +59,7 @@ struct store_remote {
 struct store_options {
     const char *path;                  /* bare repository; created when missing */
     const struct store_remote *remote; /* NULL: the repository is the dataset */
+    const char *const *archives;       /* earlier bare repositories, NULL-terminated; NULL: none */
     const char *home; /* a folder of our own for the git program; NULL (without a remote): none, and
                          nobody packs or measures the repository */
     const struct store_file *files; /* that the dataset shall hold */
@@ -129,8 +130,10 @@ struct run_state {
     char at[32];
     uint64_t revision; /* seq of the last ledger event; 0 without one */
     int rules;
-    char *flags;       /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
+    char *flags; /* JSON array of codes, malloc'ed; NULL when unknown, as between claim and
                     store_commit */
+    size_t
+        archive; /* 0; or it lies in that one of the archives, from 1, and nothing can be done to it */
     uint64_t accepted; /* seq of the line that accepted it; 0 without one */
     bool with_nonce;   /* that line has a nonce: a client sent it */
     char *by;          /* of that line: who imported it; NULL: nobody, or without a line */

@@ -96,6 +96,7 @@ bool attach_open(struct service *service, struct store_error *error)
     const struct config *config = service->config;
     struct store_room room = {.options = {
                                   .path = config->store,
+                                  .archives = (const char *const *)config->archives,
                                   .author_name = config->author_name,
                                   .author_email = config->author_email,
                                   .licence = config->licence,

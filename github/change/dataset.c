@@ -59,7 +59,8 @@ static bool read_index(struct dataset *dataset, const struct reading *reading,
                                     .known = reading->whole ? NULL : dataset->index,
                                     .whole = whole,
                                     .tell = tell,
-                                    .context = dataset};
+                                    .context = dataset,
+                                    .alone = dataset->alone};
     *index = NULL;
     if (!load_index(&source, &loading, index, error) ||
         (!*index && !check_unlisted(dataset, commit, error)))

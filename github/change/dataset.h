@@ -28,6 +28,7 @@ struct dataset {
                               any commit */
     bool silent;           /* catalogue and listener hear nothing of it */
     bool detached;         /* commits move no reference, and none is followed */
+    bool alone;            /* as in load.h; while dataset_open runs */
     size_t summary_limit;
     const struct store_file *files; /* that the dataset shall hold */
     size_t file_count;

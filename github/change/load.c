@@ -18,7 +18,11 @@ static bool load_segments(const struct source *source, const struct index_loadin
         char path[INDEX_PATH_MAX];
         index_segment_path(i, path);
         bytes.size = 0;
+        if (loading->alone)
+            repository_trust(true);
         enum repository_found found = source_read(source, path, &bytes, error);
+        if (loading->alone)
+            repository_trust(false);
         if (found == REPOSITORY_ABSENT)
             return error_set(error, "the index is not whole: %s is missing", path);
         if (found == REPOSITORY_FAULT)

@@ -12,6 +12,8 @@ struct index_loading {
     void (*whole)(void *context); /* it is not: all entries follow; may be NULL */
     index_tell tell; /* hears of each entry, or of those that KNOWN does not hold; may be NULL */
     void *context;
+    bool
+        alone; /* nobody else reads a repository now: segments are verified by the manifest's SHA-256 only */
 };
 /* Loads the index that SOURCE holds; *INDEX is NULL afterwards when it holds none at all. False
  * when it cannot be read whole. */

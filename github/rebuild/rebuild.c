@@ -191,8 +191,8 @@ static bool make_index(struct rebuilding *work)
     /* The summary is made whole, past its limit too: this is what does it when submissions no
      * longer do. */
     work->index = index_new(SIZE_MAX);
-    if (work->options->reset)
-        work->options->reset(work->options->context);
+    if (work->options->reset && !work->options->reset(work->options->context, work->error))
+        return false;
     for (size_t i = 0; i < work->count; i++) {
         const struct run_file *file = &work->files[i];
         if (!index_append(work->index, file->entry, file->entry_size, &problem))

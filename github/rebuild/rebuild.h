@@ -37,9 +37,10 @@ struct rebuild_options {
     bool allow_shrink; /* drop runs whose files are gone; replace an unreadable index */
     struct repository_author author; /* of the commit in a bare repository */
     rebuild_entry entry;
-    rebuild_complain complain;    /* may be NULL */
-    void (*reset)(void *context); /* all entries follow, again where the tip moved; may be NULL */
-    rebuild_tell tell;            /* may be NULL */
+    rebuild_complain complain; /* may be NULL */
+    /* All entries follow, again where the tip moved. False: *ERROR says why not. May be NULL. */
+    bool (*reset)(void *context, struct store_error *error);
+    rebuild_tell tell;               /* may be NULL */
     rebuild_leaderboard leaderboard; /* may be NULL: the file is left as it is */
     rebuild_step step;               /* may be NULL */
     void *context;                   /* of all of these */

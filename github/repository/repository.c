@@ -44,6 +44,12 @@ static void need_libgit2(void)
     pthread_once(&once, start_libgit2);
 }
 
+void repository_trust(bool on)
+{
+    need_libgit2();
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, !on);
+}
+
 bool repository_open_any(const char *path, struct repository **out, struct store_error *error)
 {
     need_libgit2();

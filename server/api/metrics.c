@@ -134,13 +134,31 @@ static double cpu_seconds(void)
     return (double)spent.tv_sec + (double)spent.tv_nsec / 1e9;
 }
 
+static void add_value(struct buffer *out, const char *name, const char *type, const char *help,
+                      double value)
+{
+    begin(out, name, type, help);
+    buffer_format(out, "benchledger_%s %.17g\n", name, value);
+}
+
+static void add_board(const struct service *service, struct buffer *out)
+{
+    struct boardview_figures board;
+    boardview_figures(service->board, &board);
+    add_value(out, "board_cache_hits_total", "counter",
+              "Boards that were served as they were kept.", (double)board.hits);
+    add_value(out, "board_cache_misses_total", "counter", "Boards that had to be made.",
+              (double)board.misses);
+    add_value(out, "board_cache_contents", "gauge", "Boards that are kept.",
+              (double)board.contents);
+    add_value(out, "board_cache_bytes", "gauge", "What they weigh.", (double)board.bytes);
+}
+
 static void add_gauges(const struct service *service, struct buffer *out)
 {
     struct store_figures figures = {0};
     struct webhook_figures hook = webhook_figures(service->webhook);
-    struct boardview_figures board;
     char why[LINK_PROBLEM];
-    boardview_figures(service->board, &board);
     if (service->store)
         store_figures(service->store, &figures);
     const struct {
@@ -172,12 +190,6 @@ static void add_gauges(const struct service *service, struct buffer *out)
          !service->webhook},
         {"webhook_queued", "gauge", "Bodies that wait for it.", (double)hook.queued,
          !service->webhook},
-        {"board_cache_hits_total", "counter", "Boards that were served as they were kept.",
-         (double)board.hits, false},
-        {"board_cache_misses_total", "counter", "Boards that had to be made.", (double)board.misses,
-         false},
-        {"board_cache_contents", "gauge", "Boards that are kept.", (double)board.contents, false},
-        {"board_cache_bytes", "gauge", "What they weigh.", (double)board.bytes, false},
         {"connections", "gauge", "Connections that are open.",
          (double)watchdog_connections(service->watchdog), false},
         {"requests_in_progress", "gauge", "Requests in progress.", atomic_load(&service->requests),
@@ -189,12 +201,9 @@ static void add_gauges(const struct service *service, struct buffer *out)
         {"resident_memory_bytes", "gauge", "Memory of the process.", resident_bytes(), false},
         {"cpu_seconds_total", "counter", "Processor time of the process.", cpu_seconds(), false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].absent)
-            continue;
-        begin(out, rows[i].name, rows[i].type, rows[i].help);
-        buffer_format(out, "benchledger_%s %.17g\n", rows[i].name, rows[i].value);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!rows[i].absent)
+            add_value(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
 }
 
 void metrics_answer(struct request *request, struct answer *answer)
@@ -207,6 +216,7 @@ void metrics_answer(struct request *request, struct answer *answer)
     add_requests(service->metrics, out);
     add_ends(service->metrics, out);
     add_gauges(service, out);
+    add_board(service, out);
     answer->status = 200;
     answer->type = METRICS_TYPE;
 }

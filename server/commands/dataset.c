@@ -70,19 +70,76 @@ static void print_result(const struct rebuild_result *result, bool dry_run)
     putchar('\n');
 }
 
+/* How the command line describes a board. */
+struct board_words {
+    const char *protocols, *provisional_by;
+    struct option_list archives;
+};
+#define BOARD_WORDS                                                     \
+    {                                                                   \
+        .protocols = DATASET_PROTOCOLS, .provisional_by = "submissions" \
+    }
+#define BOARD_ROWS(words)                                                                \
+    {.name = "protocols",                                                                \
+     .value = "LIST",                                                                    \
+     .text = &(words).protocols,                                                         \
+     .help = "shown protocols, parted by commas or blanks"},                             \
+        {.name = "provisional-by",                                                       \
+         .value = "WORD",                                                                \
+         .text = &(words).provisional_by,                                                \
+         .help = "submissions, or devices: what makes a row provisional (submissions)"}, \
+    {                                                                                    \
+        .name = "archive", .value = "DATASET", .list = &(words).archives,                \
+        .help = "an earlier one whose runs come first; may be repeated"                  \
+    }
+
 /* A board that is made anew whenever the entries are told again. */
 struct fresh_board {
-    const char *const *protocols;
-    enum board_provisional provisional;
+    struct arena arena;
+    struct board_words words;
     struct board *board;
 };
 
-static void empty_board(void *context)
+static void close_board(struct fresh_board *fresh)
+{
+    board_free(fresh->board);
+    arena_free(&fresh->arena);
+}
+#define FRESH_SCOPE __attribute__((cleanup(close_board)))
+
+/* False: that is no way to count, which was said. */
+static bool check_words(const struct board_words *words)
+{
+    const char *by = words->provisional_by;
+    if (!strcmp(by, "submissions") || !strcmp(by, "devices"))
+        return true;
+    offline_complain("--provisional-by", "is neither submissions nor devices");
+    return false;
+}
+
+static bool add_archive(const char *dataset, struct board *board, struct store_error *error)
+{
+    REPOSITORY_SCOPE struct repository *repository = NULL;
+    struct source source;
+    bool found = false;
+    return dataset_source(dataset, &repository, &source, error) &&
+           dataset_index(&source, board, &found, error) &&
+           (found || error_set(error, "%s has no index", dataset));
+}
+
+/* What it begins with: nothing, or the archives. */
+static bool reset_board(void *context, struct store_error *error)
 {
     struct fresh_board *fresh = context;
+    const struct board_words *words = &fresh->words;
+    bool devices = !strcmp(words->provisional_by, "devices"), fine = true;
     board_free(fresh->board);
-    fresh->board = board_new(fresh->protocols);
-    board_count_provisional(fresh->board, fresh->provisional);
+    fresh->board = board_new(dataset_protocols(&fresh->arena, words->protocols));
+    board_count_provisional(fresh->board,
+                            devices ? PROVISIONAL_BY_DEVICES : PROVISIONAL_BY_SUBMISSIONS);
+    for (size_t i = 0; fine && i < words->archives.count; i++)
+        fine = add_archive(words->archives.values[i], fresh->board, error);
+    return fine;
 }
 
 static void take_indexed(void *context, const char *entry, size_t size)
@@ -127,7 +184,7 @@ static struct rebuild_options usual_options(const char *dataset)
 static struct rebuild_options index_options(const char *dataset, struct fresh_board *fresh)
 {
     struct rebuild_options options = usual_options(dataset);
-    options.reset = empty_board;
+    options.reset = reset_board;
     options.tell = take_indexed;
     options.leaderboard = write_leaderboard;
     options.context = fresh;
@@ -136,41 +193,9 @@ static struct rebuild_options index_options(const char *dataset, struct fresh_bo
 
 int dataset_rebuild(const char *dataset)
 {
-    ARENA_SCOPE struct arena arena = {0};
-    struct fresh_board fresh = {.protocols = dataset_protocols(&arena, DATASET_PROTOCOLS)};
+    FRESH_SCOPE struct fresh_board fresh = {.words = BOARD_WORDS};
     const struct rebuild_options options = index_options(dataset, &fresh);
-    int exit_code = report_rebuild(&options);
-    board_free(fresh.board);
-    return exit_code;
-}
-
-/* How the command line describes a board. */
-struct board_words {
-    const char *protocols, *provisional_by;
-};
-#define BOARD_WORDS                      \
-    {                                    \
-        DATASET_PROTOCOLS, "submissions" \
-    }
-#define BOARD_ROWS(words)                                                             \
-    {.name = "protocols",                                                             \
-     .value = "LIST",                                                                 \
-     .text = &(words).protocols,                                                      \
-     .help = "shown protocols, parted by commas or blanks"},                          \
-    {                                                                                 \
-        .name = "provisional-by", .value = "WORD", .text = &(words).provisional_by,   \
-        .help = "submissions, or devices: what makes a row provisional (submissions)" \
-    }
-
-/* False: WORDS are no way to count, which was said. */
-static bool read_provisional(const struct board_words *words, enum board_provisional *by)
-{
-    *by = strcmp(words->provisional_by, "devices") ? PROVISIONAL_BY_SUBMISSIONS
-                                                   : PROVISIONAL_BY_DEVICES;
-    if (*by == PROVISIONAL_BY_DEVICES || !strcmp(words->provisional_by, "submissions"))
-        return true;
-    offline_complain("--provisional-by", "is neither submissions nor devices");
-    return false;
+    return report_rebuild(&options);
 }
 
 int index_command(int count, char **arguments)
@@ -187,11 +212,10 @@ int index_command(int count, char **arguments)
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    struct fresh_board fresh = {0};
+    FRESH_SCOPE struct fresh_board fresh = {.words = BOARD_WORDS};
     struct rebuild_options options = index_options(NULL, &fresh);
-    struct board_words words = BOARD_WORDS;
     const struct option_row rows[] = {
-        BOARD_ROWS(words),
+        BOARD_ROWS(fresh.words),
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
          .flag = &options.allow_shrink,
@@ -208,15 +232,11 @@ int index_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    ARENA_SCOPE struct arena arena = {0};
-    fresh.protocols = dataset_protocols(&arena, words.protocols);
-    if (!read_provisional(&words, &fresh.provisional))
+    if (!check_words(&fresh.words))
         return EXIT_USAGE;
     options.dataset = arguments[0];
     progress_begin("index");
-    exit_code = report_rebuild(&options);
-    board_free(fresh.board);
-    return exit_code;
+    return report_rebuild(&options);
 }
 
 static void take_entry(void *context, const struct index_entry *entry)
@@ -310,27 +330,20 @@ int rows_command(int count, char **arguments)
                  "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    struct board_words words = BOARD_WORDS;
-    enum board_provisional provisional;
-    const struct option_row rows[] = {BOARD_ROWS(words), {0}};
+    FRESH_SCOPE struct fresh_board fresh = {.words = BOARD_WORDS};
+    const struct option_row rows[] = {BOARD_ROWS(fresh.words), {0}};
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
-    ARENA_SCOPE struct arena arena = {0};
     BUFFER_SCOPE struct buffer out = {0};
     struct store_error error = {""};
-    if (!read_provisional(&words, &provisional))
+    if (!check_words(&fresh.words))
         return EXIT_USAGE;
-    struct board *board = board_new(dataset_protocols(&arena, words.protocols));
-    board_count_provisional(board, provisional);
     progress_begin("rows");
-    if (fill_board(arguments[0], board, &error)) {
-        board_write_rows(board, NULL, &out);
-        exit_code = offline_output(out.data, out.size);
-    } else {
-        offline_complain(arguments[0], error.message);
-        exit_code = OFFLINE_UNREADABLE;
+    if (reset_board(&fresh, &error) && fill_board(arguments[0], fresh.board, &error)) {
+        board_write_rows(fresh.board, NULL, &out);
+        return offline_output(out.data, out.size);
     }
-    board_free(board);
-    return exit_code;
+    offline_complain(arguments[0], error.message);
+    return OFFLINE_UNREADABLE;
 }

@@ -300,6 +300,10 @@ test('a leaderboard that its entries do not give', async (t) => {
     assert.deepEqual(found.map((one) => [one.code, one.path]), [['leaderboard', name]]);
     assert.match(found[0].text, text);
   }
+  changed((next) => { next.entries += 1; });
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['leaderboard', false]]);
+  dataset.write('archives.json', '{"version":1,"archives":[]}');
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['leaderboard', true]]);
   dataset.write(name, '{');
   assert.deepEqual((await audit(dataset.at)).found.map((one) => one.text), ['is not JSON']);
 });
