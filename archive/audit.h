@@ -19,6 +19,8 @@ struct audit_options {
     const struct model_catalogue *catalogue; /* of names, for rule sets that ask it */
     /* DONE of COUNT run files were looked at, the last of SIZE bytes. False stops. May be NULL. */
     bool (*step)(void *context, size_t done, size_t count, size_t size);
+    /* The same of commits. */
+    bool (*step_back)(void *context, size_t done, size_t count);
     void *context;
 };
 

@@ -224,7 +224,11 @@ static bool check_commits(struct past *past)
         git_tree_free(before);
         before = after;
         after = NULL;
-        past->audit->counts->commits++;
+        size_t done = ++past->audit->counts->commits;
+        const struct audit_options *options = past->audit->options;
+        fine = fine &&
+               (!options->step_back || options->step_back(options->context, done, past->count) ||
+                error_set(past->audit->error, "stopped"));
     }
     git_tree_free(before);
     return fine;

@@ -16,6 +16,14 @@ static bool step(void *context, size_t done, size_t count, size_t size)
     return progress_step(done, count, size);
 }
 
+static bool step_back(void *context, size_t done, size_t count)
+{
+    (void)context;
+    if (done == 1)
+        progress_next("history", "commits");
+    return progress_step(done, count, 0);
+}
+
 static void add_padded(struct buffer *out, const char *text, size_t width)
 {
     size_t size = strlen(text);
@@ -117,8 +125,10 @@ static bool run_audit(const struct flags *flags, const char *dataset, struct fin
     ARENA_SCOPE struct arena arena = {0};
     REPOSITORY_SCOPE struct repository *repository = NULL;
     struct store_error error = {""};
-    struct audit_options options = {
-        .key = flags->judging.key, .catalogue = &flags->judging.catalogue, .step = step};
+    struct audit_options options = {.key = flags->judging.key,
+                                    .catalogue = &flags->judging.catalogue,
+                                    .step = step,
+                                    .step_back = step_back};
     bool fine = dataset_source(dataset, &repository, &options.source, &error);
     options.work_tree = !repository;
     options.history = flags->no_history ? NULL : history_of(&arena, dataset, !repository);

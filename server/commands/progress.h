@@ -8,7 +8,9 @@
 
 /* From now on the first SIGINT or SIGTERM is only noted; the second one kills. WHAT is done, one word; static. */
 void progress_begin(const char *what);
-/* DONE of COUNT files, the last of SIZE bytes. False once a signal came: the command leaves everything as it
+/* What follows is WHAT of another kind, UNITS in plural (`commits`); static. */
+void progress_next(const char *what, const char *units);
+/* DONE of COUNT units, the last of SIZE bytes. False once a signal came: the command leaves everything as it
  * was and ends. */
 bool progress_step(size_t done, size_t count, size_t size);
 bool progress_stopped(void);
