@@ -82,20 +82,20 @@ void audit_leaderboard_entry(struct leaderboard *leaderboard, const char *entry,
 void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboard)
 {
     struct buffer made BUFFER_SCOPE = {0};
-    if (leaderboard->board && (double)leaderboard->taken < leaderboard->wanted) {
-        findings_add(audit->findings, FINDING_LEADERBOARD, audit->has_archives,
-                     INDEX_LEADERBOARD_PATH, "is of %.0f entries, and there are %zu%s",
-                     leaderboard->wanted, leaderboard->taken,
-                     audit->has_archives ? ": those of earlier repositories come first" : "");
-    } else if (leaderboard->board) {
+    const bool explained = audit->has_archives || audit->decisions > 0;
+    const char *why = audit->has_archives ? "; those of earlier repositories come first"
+                      : explained         ? "; it may be from before a decision"
+                                          : "";
+    if (leaderboard->board)
         board_write_leaderboard(leaderboard->board, &made);
-        if (made.size != leaderboard->bytes.size ||
-            memcmp(made.data, leaderboard->bytes.data, made.size) != 0)
-            findings_add(audit->findings, FINDING_LEADERBOARD, audit->decisions > 0,
-                         INDEX_LEADERBOARD_PATH, "the first %.0f entries give another%s",
-                         leaderboard->wanted,
-                         audit->decisions ? "; it may be from before a decision" : "");
-    }
+    if (leaderboard->board && (double)leaderboard->taken < leaderboard->wanted)
+        findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,
+                     "is of %.0f entries, and there are %zu%s", leaderboard->wanted,
+                     leaderboard->taken, why);
+    else if (leaderboard->board && (made.size != leaderboard->bytes.size ||
+                                    memcmp(made.data, leaderboard->bytes.data, made.size) != 0))
+        findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,
+                     "the first %.0f entries give another%s", leaderboard->wanted, why);
     board_free(leaderboard->board);
     buffer_free(&leaderboard->bytes);
     arena_free(&leaderboard->arena);

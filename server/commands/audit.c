@@ -53,7 +53,7 @@ static void print_table(const struct findings *findings, const struct audit_coun
                   "differences %zu, notes %zu\n",
                   counts->files, counts->entries, counts->segments, counts->lines, counts->commits,
                   findings->differences, findings->count - findings->differences);
-    fwrite(out.data, 1, out.size, stdout);
+    offline_print(&out);
 }
 
 static void write_member(struct js_writer *writer, const char *key, const char *text)
@@ -94,7 +94,7 @@ static void print_json(const struct findings *findings, const struct audit_count
     write_count(&writer, "notes", findings->count - findings->differences);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
-    fwrite(out.data, 1, out.size, stdout);
+    offline_print(&out);
 }
 
 /* The commits of DATASET, wherever its files come from; NULL without any. */

@@ -30,7 +30,7 @@ static void print_json(const struct report *report)
 {
     BUFFER_SCOPE struct buffer line = {0};
     report_write(report, &line);
-    fwrite(line.data, 1, line.size, stdout);
+    offline_print(&line);
 }
 
 static void print_table(const struct report *report)
@@ -60,7 +60,7 @@ static void print_table(const struct report *report)
         offline_add_safely(&lines, flag->evidence, flag->evidence_size);
         buffer_byte(&lines, '\n');
     }
-    fwrite(lines.data, 1, lines.size, stdout);
+    offline_print(&lines);
     if (!report->shaped)
         return;
     if (!report->verdict.answers_parsed)

@@ -89,6 +89,13 @@ const char *offline_line(struct arena *arena, const char *given, size_t units)
     return line.size ? arena_copy(arena, line.data, line.size) : NULL;
 }
 
+void offline_print(const struct buffer *lines)
+{
+    progress_hide();
+    if (lines->size)
+        fwrite(lines->data, 1, lines->size, stdout);
+}
+
 int offline_output(const char *bytes, size_t size)
 {
     fwrite(bytes, 1, size, stdout);

@@ -26,6 +26,8 @@ void offline_add_safely(struct buffer *out, const char *text, size_t size);
 void offline_complain(const char *file, const char *message);
 /* Every shape error of a refused file on stderr. */
 void offline_complain_shape(const char *file, const struct shape_errors *errors);
+/* Lines to stdout, with no bar in their way; there may be none. */
+void offline_print(const struct buffer *lines);
 /* BYTES to stdout, with a newline only on a terminal. The exit code. */
 int offline_output(const char *bytes, size_t size);
 

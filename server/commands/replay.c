@@ -31,12 +31,6 @@ static const char *verdict_name(bool quarantined)
     return quarantined ? "quarantine" : "publish";
 }
 
-static void print(const struct buffer *out)
-{
-    progress_hide();
-    fwrite(out->data, 1, out->size, stdout);
-}
-
 static void put_flags(struct buffer *out, const struct verdict *verdict)
 {
     for (const struct flag *flag = verdict->flags; flag; flag = flag->next) {
@@ -71,7 +65,7 @@ static void flip_text(void *context, const struct replay_flip *flip)
         buffer_text(&out, "  (a decision moved it since)");
     buffer_byte(&out, '\n');
     put_flags(&out, flip->verdict);
-    print(&out);
+    offline_print(&out);
 }
 
 static void flip_json(void *context, const struct replay_flip *flip)
@@ -94,7 +88,7 @@ static void flip_json(void *context, const struct replay_flip *flip)
     verdict_write_flags(flip->verdict, &writer);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
-    print(&out);
+    offline_print(&out);
 }
 
 static void complain(void *context, const char *path, const char *problem)
@@ -120,7 +114,7 @@ static void reuse_text(void *context, const struct replay_reuse *reuse)
     buffer_text(&out, " repeats ");
     put_stream(&out, &reuse->earlier);
     buffer_format(&out, ": %zu chunks, times %.9g as long\n", reuse->chunks, reuse->scale);
-    print(&out);
+    offline_print(&out);
 }
 
 static void write_stream(struct js_writer *writer, const struct replay_stream *stream)
@@ -147,7 +141,7 @@ static void reuse_json(void *context, const struct replay_reuse *reuse)
     write_number(&writer, "chunks", (double)reuse->chunks);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
-    print(&out);
+    offline_print(&out);
 }
 
 static void outlier_text(void *context, const struct replay_outlier *outlier)
@@ -161,7 +155,7 @@ static void outlier_text(void *context, const struct replay_outlier *outlier)
     put_path(&out, outlier->cell_id);
     buffer_format(&out, ": %s %.6g, the median of %zu runs is %.6g, z %.1f\n",
                   metric_name(found->metric), found->value, found->runs, found->median, found->z);
-    print(&out);
+    offline_print(&out);
 }
 
 static void outlier_json(void *context, const struct replay_outlier *outlier)
@@ -181,7 +175,7 @@ static void outlier_json(void *context, const struct replay_outlier *outlier)
     write_number(&writer, "z", found->z);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
-    print(&out);
+    offline_print(&out);
 }
 
 static bool step(void *context, size_t done, size_t count, size_t size)
@@ -231,7 +225,7 @@ static void print_counts_json(const struct replay_counts *counts, int rules)
     write_number(&writer, "notJudged", (double)counts->unjudged);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
-    print(&out);
+    offline_print(&out);
 }
 
 static int run_replay(const struct judging *judging, bool json, const char *dataset)
