@@ -23,23 +23,47 @@ struct past {
     git_odb *odb;
     git_oid *commits; /* newest first */
     size_t count, room;
-    bool shallow;             /* what is before the oldest one is not here */
+    bool ends_early;          /* what is before the oldest one is not here */
     size_t *sizes;            /* of the day files in the commit before, in bytes */
     char name[HEX_SHOWN + 1]; /* of the commit that is looked at */
     struct arena arena;       /* of that commit */
     struct table lines;
 };
 
+/* The commit that was audited, where it was one; the last one of a work tree. */
+static bool begin_at(struct past *past, git_oid *id)
+{
+    const struct source *source = &past->audit->options->source;
+    *id = source->commit;
+    return source->repository || repository_tip(past->repository, id, past->audit->error);
+}
+
+/* What a clone lacks, and may lack. */
+static void note_end(struct past *past, const git_oid *missing)
+{
+    bool shallow = git_repository_is_shallow(past->repository->git) == 1;
+    char name[HEX_SHOWN + 1];
+    git_oid_tostr(name, sizeof name, missing);
+    findings_add(past->audit->findings, FINDING_HISTORY, shallow, "",
+                 shallow ? "the clone is shallow: commit %s and those before it were not looked at"
+                         : "commit %s cannot be read, nor any before it",
+                 name);
+}
+
 static bool collect(struct past *past)
 {
     git_oid id;
-    if (!repository_tip(past->repository, &id, past->audit->error))
+    if (!begin_at(past, &id))
         return false;
     for (;;) {
         git_commit *commit = NULL;
-        past->shallow = git_commit_lookup(&commit, past->repository->git, &id) != 0;
-        if (past->shallow)
-            return past->count > 0 || error_git(past->audit->error, "cannot read the last commit");
+        past->ends_early = git_commit_lookup(&commit, past->repository->git, &id) != 0;
+        if (past->ends_early && !past->count)
+            return error_git(past->audit->error, "cannot read the last commit");
+        if (past->ends_early) {
+            note_end(past, &id);
+            return true;
+        }
         if (past->count == past->room) {
             past->room = past->room ? past->room * 2 : 256;
             past->commits = memory_grow(past->commits, past->room * sizeof *past->commits);
@@ -114,10 +138,32 @@ static git_tree *subtree(struct past *past, const git_tree *root, const char *na
     return tree;
 }
 
+static bool is_day_now(const struct auditing *audit, const char *name)
+{
+    for (size_t i = 0; i < audit->day_count; i++)
+        if (!strcmp(audit->days[i].path + strlen("ledger/"), name))
+            return true;
+    return false;
+}
+
+/* Day files that came with this commit and are no longer there. */
+static void find_lost_days(struct past *past, const git_tree *old, const git_tree *new)
+{
+    for (size_t i = 0; new &&i < git_tree_entrycount(new); i++) {
+        const char *name = git_tree_entry_name(git_tree_entry_byindex(new, i));
+        struct arena arena ARENA_SCOPE = {0};
+        if (!is_day_now(past->audit, name) && !(old && git_tree_entry_byname(old, name)))
+            findings_add(past->audit->findings, FINDING_HISTORY, false,
+                         arena_format(&arena, "ledger/%s", name), "came in commit %s and is gone",
+                         past->name);
+    }
+}
+
 /* Where the day files that changed since the commit before stand. */
 static void check_ledger(struct past *past, const git_tree *before, const git_tree *after)
 {
     git_tree *old = subtree(past, before, "ledger"), *new = subtree(past, after, "ledger");
+    find_lost_days(past, old, new);
     for (size_t i = 0; i < past->audit->day_count; i++) {
         const char *name = past->audit->days[i].path + strlen("ledger/");
         const git_tree_entry *was = old ? git_tree_entry_byname(old, name) : NULL,
@@ -217,8 +263,8 @@ static bool check_commits(struct past *past)
     bool fine = true;
     for (size_t i = past->count; fine && i > 0; i--) {
         git_oid_tostr(past->name, sizeof past->name, &past->commits[i - 1]);
-        /* Of a shallow clone's oldest commit nobody knows what came with it. */
-        bool with_files = i < past->count || !past->shallow;
+        /* Where the oldest commit has a parent, nobody knows what came with it. */
+        bool with_files = i < past->count || !past->ends_early;
         fine = tree_of(past, &past->commits[i - 1], &after) &&
                check_commit(past, before, after, with_files);
         git_tree_free(before);
@@ -246,10 +292,6 @@ static bool look_back(struct past *past)
     if (git_repository_odb(&past->odb, past->repository->git))
         return error_git(audit->error, "cannot read the objects of %s", audit->options->history);
     past->sizes = arena_clear_take(&audit->arena, audit->day_count, sizeof *past->sizes);
-    if (past->shallow)
-        findings_add(audit->findings, FINDING_HISTORY, true, "",
-                     "the clone is shallow: commits "
-                     "before the oldest one that is here were not looked at");
     return check_commits(past) && (!audit->options->work_tree ||
                                    audit_work_tree(audit, past->repository, &past->commits[0]));
 }

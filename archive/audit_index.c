@@ -36,6 +36,7 @@ struct indexing {
     size_t summary_at;      /* how far it was compared */
     size_t summary_entries; /* that it holds */
     size_t flagged;
+    struct buffer lines; /* of the manifest, as the segments give them */
     struct leaderboard *leaderboard;
 };
 
@@ -169,6 +170,23 @@ static void compare_line(struct indexing *indexing, const struct walk_file *file
                      file->size, segment->count);
 }
 
+/* What the manifest has to say of the segment. */
+static void add_line(struct indexing *indexing, const struct walk_file *file,
+                     const struct segment_read *segment)
+{
+    struct js_writer writer = {.out = &indexing->lines, .follows = indexing->lines.size > 0};
+    js_write_begin(&writer, '{');
+    js_write_key(&writer, "path");
+    js_write_text(&writer, file->path);
+    js_write_key(&writer, "entries");
+    js_write_number(&writer, (double)segment->count);
+    js_write_key(&writer, "bytes");
+    js_write_number(&writer, (double)file->size);
+    js_write_key(&writer, "sha256");
+    js_write_text(&writer, segment->sha256);
+    js_write_end(&writer, '}');
+}
+
 static bool take_segment(void *context, struct walk_file *file, struct store_error *error)
 {
     struct indexing *indexing = context;
@@ -185,6 +203,7 @@ static bool take_segment(void *context, struct walk_file *file, struct store_err
                                     entry->end - entry->begin);
     }
     compare_line(indexing, file, segment);
+    add_line(indexing, file, segment);
     if (strcmp(file->path, INDEX_SUMMARY_PATH) != 0)
         compare_summary(indexing, file, segment);
     indexing->audit->counts->segments++;
@@ -232,6 +251,41 @@ static void compare_count(struct indexing *indexing, const char *name, size_t co
                      "says %s %.0f, there are %zu", name, said, count);
 }
 
+static void write_number(struct js_writer *writer, const char *key, size_t number)
+{
+    js_write_key(writer, key);
+    js_write_number(writer, (double)number);
+}
+
+/* Every byte of it, when nothing else was found: order, version, what it says of the summary. */
+static void compare_bytes(struct indexing *indexing)
+{
+    struct findings *findings = indexing->audit->findings;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct js_writer writer = {.out = &bytes};
+    const struct js_value *complete = js_get(&indexing->manifest.root, "summaryComplete");
+    bool all = indexing->summary_entries == indexing->audit->counts->entries;
+    if (findings->met[FINDING_MANIFEST][0] || findings->met[FINDING_SEGMENT][0] ||
+        findings->met[FINDING_SUMMARY][0])
+        return;
+    js_write_begin(&writer, '{');
+    write_number(&writer, "version", 1);
+    js_write_key(&writer, "segments");
+    js_write_begin(&writer, '[');
+    js_write_raw(&writer, indexing->lines.data, indexing->lines.size);
+    js_write_end(&writer, ']');
+    write_number(&writer, "entries", indexing->audit->counts->entries);
+    write_number(&writer, "flagged", indexing->flagged);
+    js_write_key(&writer, "summaryComplete");
+    js_write_bool(&writer, all && complete && complete->type == JS_TRUE);
+    write_number(&writer, "summaryEntries", indexing->summary_entries);
+    js_write_end(&writer, '}');
+    if (bytes.size != indexing->manifest_bytes.size ||
+        memcmp(bytes.data, indexing->manifest_bytes.data, bytes.size) != 0)
+        findings_add(findings, FINDING_MANIFEST, false, INDEX_MANIFEST_PATH,
+                     "is not what the segments give, as JSON.stringify prints it");
+}
+
 /* What is left once all segments were met. */
 static void compare_manifest(struct indexing *indexing)
 {
@@ -258,6 +312,7 @@ static void compare_manifest(struct indexing *indexing)
         indexing->summary_entries != indexing->audit->counts->entries)
         findings_add(findings, FINDING_SUMMARY, false, INDEX_SUMMARY_PATH,
                      "lacks entries, and the manifest says that it is complete");
+    compare_bytes(indexing);
 }
 
 static bool walk_segments(struct indexing *indexing)
@@ -300,5 +355,6 @@ bool audit_index(struct auditing *audit)
     arena_free(&indexing.arena);
     buffer_free(&indexing.manifest_bytes);
     buffer_free(&indexing.summary);
+    buffer_free(&indexing.lines);
     return fine;
 }

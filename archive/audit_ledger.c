@@ -74,6 +74,8 @@ static void take_event(struct chain *chain, const struct ledger_line *line)
         run->accepted = line->seq;
         run->accepted_flagged =
             line->path && line->path->size > 11 && !memcmp(line->path->text, "quarantine/", 11);
+    } else {
+        chain->audit->decisions++;
     }
     run->redacted = run->redacted || js_equals(line->event, "redact");
     /* Far in the future every nonce is too old to be kept. */

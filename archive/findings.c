@@ -55,6 +55,9 @@ void findings_add(struct findings *findings, enum finding finding, bool note, co
 {
     char text[TEXT_MAX];
     va_list values;
+    *(note ? &findings->notes : &findings->differences) += 1;
+    if (++findings->met[finding][note] > FINDINGS_KEPT)
+        return;
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
@@ -69,7 +72,6 @@ void findings_add(struct findings *findings, enum finding finding, bool note, co
                        .text = arena_copy(&findings->arena, text, strlen(text)),
                        .number = findings->count};
     findings->count++;
-    findings->differences += !note;
 }
 
 static int by_path(const void *left, const void *right)

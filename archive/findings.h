@@ -49,12 +49,16 @@ struct found {
     size_t number; /* in the order of finding */
 };
 
+/* Kept of each code, differences and notes apart; those beyond are counted. */
+enum { FINDINGS_KEPT = 10000 };
+
 /* Zero-initialised is empty. */
 struct findings {
     struct arena arena;
     struct found *items;
     size_t count, room;
-    size_t differences; /* those that are no notes */
+    size_t differences, notes; /* all there are */
+    size_t met[FINDINGS][2];   /* of each code: differences, notes */
 };
 void findings_add(struct findings *findings, enum finding finding, bool note, const char *path,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -1,7 +1,6 @@
 #include "github/rebuild/publish.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

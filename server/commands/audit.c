@@ -9,6 +9,7 @@
 #include "server/commands/judging.h"
 #include "server/commands/progress.h"
 #include "validator/js.h"
+#include "validator/text.h"
 
 static bool step(void *context, size_t done, size_t count, size_t size)
 {
@@ -38,7 +39,7 @@ enum { CODE_WIDTH = 18, PATH_WIDTH = 44 };
 static void print_table(const struct findings *findings, const struct audit_counts *counts)
 {
     BUFFER_SCOPE struct buffer out = {0};
-    for (size_t i = 0; i < findings->count; i++) {
+    for (size_t i = 0; i < findings->count; i++, out.size = 0) {
         const struct found *found = &findings->items[i];
         BUFFER_SCOPE struct buffer path = {0};
         offline_add_safely(&path, found->path, strlen(found->path));
@@ -47,19 +48,29 @@ static void print_table(const struct findings *findings, const struct audit_coun
         add_padded(&out, buffer_string(&path), PATH_WIDTH);
         offline_add_safely(&out, found->text, strlen(found->text));
         buffer_byte(&out, '\n');
+        offline_print(&out);
     }
+    size_t left_out = findings->differences + findings->notes - findings->count;
+    if (left_out)
+        buffer_format(&out, "and %zu more of the same codes, which are not listed\n", left_out);
     buffer_format(&out,
                   "files %zu, entries %zu, segments %zu, ledger lines %zu, commits %zu: "
                   "differences %zu, notes %zu\n",
                   counts->files, counts->entries, counts->segments, counts->lines, counts->commits,
-                  findings->differences, findings->count - findings->differences);
+                  findings->differences, findings->notes);
     offline_print(&out);
 }
 
 static void write_member(struct js_writer *writer, const char *key, const char *text)
 {
+    BUFFER_SCOPE struct buffer safe = {0};
     js_write_key(writer, key);
-    js_write_text(writer, text);
+    if (text_is_formed((struct text){text, strlen(text)})) {
+        js_write_text(writer, text);
+        return;
+    }
+    offline_add_safely(&safe, text, strlen(text));
+    js_write_string(writer, safe.data, safe.size);
 }
 
 static void write_count(struct js_writer *writer, const char *key, size_t count)
@@ -71,7 +82,7 @@ static void write_count(struct js_writer *writer, const char *key, size_t count)
 static void print_json(const struct findings *findings, const struct audit_counts *counts)
 {
     BUFFER_SCOPE struct buffer out = {0};
-    for (size_t i = 0; i < findings->count; i++) {
+    for (size_t i = 0; i < findings->count; i++, out.size = 0) {
         const struct found *found = &findings->items[i];
         struct js_writer writer = {.out = &out};
         js_write_begin(&writer, '{');
@@ -82,6 +93,7 @@ static void print_json(const struct findings *findings, const struct audit_count
         write_member(&writer, "text", found->text);
         js_write_end(&writer, '}');
         buffer_byte(&out, '\n');
+        offline_print(&out);
     }
     struct js_writer writer = {.out = &out};
     js_write_begin(&writer, '{');
@@ -91,7 +103,7 @@ static void print_json(const struct findings *findings, const struct audit_count
     write_count(&writer, "ledgerLines", counts->lines);
     write_count(&writer, "commits", counts->commits);
     write_count(&writer, "differences", findings->differences);
-    write_count(&writer, "notes", findings->count - findings->differences);
+    write_count(&writer, "notes", findings->notes);
     js_write_end(&writer, '}');
     buffer_byte(&out, '\n');
     offline_print(&out);
@@ -185,7 +197,7 @@ int audit_command(int count, char **arguments)
         print_json(&findings, &counts);
     else if (fine)
         print_table(&findings, &counts);
-    exit_code = !fine || fflush(stdout) ? OFFLINE_UNREADABLE : findings.differences > 0;
+    exit_code = !offline_printed() || !fine ? OFFLINE_UNREADABLE : findings.differences > 0;
     findings_free(&findings);
     return exit_code;
 }

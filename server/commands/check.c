@@ -101,5 +101,5 @@ int check_command(int count, char **arguments)
             worst = exits[report->end];
         offline_close(&file);
     }
-    return fflush(stdout) == 0 ? worst : OFFLINE_UNREADABLE;
+    return offline_printed() ? worst : OFFLINE_UNREADABLE;
 }

@@ -48,8 +48,18 @@ void offline_close(struct offline_file *file)
     buffer_free(&file->text);
 }
 
+static void add_ascii(struct buffer *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        buffer_byte(out, text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
+}
+
 void offline_add_safely(struct buffer *out, const char *text, size_t size)
 {
+    if (!text_is_formed((struct text){text, size})) {
+        add_ascii(out, text, size);
+        return;
+    }
     for (const char *at = text, *next = text, *end = text + size; at < end; at = next) {
         if (text_is_control(text_next(&next, end)))
             buffer_byte(out, '?');
@@ -96,15 +106,20 @@ void offline_print(const struct buffer *lines)
         fwrite(lines->data, 1, lines->size, stdout);
 }
 
+bool offline_printed(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    offline_complain("standard output", strerror(errno));
+    return false;
+}
+
 int offline_output(const char *bytes, size_t size)
 {
     fwrite(bytes, 1, size, stdout);
     if (isatty(STDOUT_FILENO))
         fputc('\n', stdout);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return OFFLINE_OK;
-    offline_complain("standard output", strerror(errno));
-    return OFFLINE_UNREADABLE;
+    return offline_printed() ? OFFLINE_OK : OFFLINE_UNREADABLE;
 }
 
 bool offline_rules(const char *text, int *rules)

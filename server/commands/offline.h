@@ -20,7 +20,7 @@ struct offline_file {
 bool offline_open(struct offline_file *file, const char *name);
 void offline_close(struct offline_file *file);
 
-/* Adds text for a terminal: control characters and direction marks are shown as '?'. */
+/* Adds text for a terminal: control characters, direction marks and what is no UTF-8 are shown as '?'. */
 void offline_add_safely(struct buffer *out, const char *text, size_t size);
 /* `benchledger: FILE: message` on stderr. */
 void offline_complain(const char *file, const char *message);
@@ -28,6 +28,8 @@ void offline_complain(const char *file, const char *message);
 void offline_complain_shape(const char *file, const struct shape_errors *errors);
 /* Lines to stdout, with no bar in their way; there may be none. */
 void offline_print(const struct buffer *lines);
+/* Whether all that was printed to stdout has arrived; says so when it has not. */
+bool offline_printed(void);
 /* BYTES to stdout, with a newline only on a terminal. The exit code. */
 int offline_output(const char *bytes, size_t size);
 

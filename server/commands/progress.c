@@ -89,11 +89,6 @@ bool progress_step(size_t done, size_t count, size_t size)
     return !stopped;
 }
 
-bool progress_stopped(void)
-{
-    return stopped;
-}
-
 void progress_hide(void)
 {
     if (!progress.shown)

@@ -13,7 +13,6 @@ void progress_next(const char *what, const char *units);
 /* DONE of COUNT units, the last of SIZE bytes. False once a signal came: the command leaves everything as it
  * was and ends. */
 bool progress_step(size_t done, size_t count, size_t size);
-bool progress_stopped(void);
 /* Takes the bar away, so that a line can be written; the next step draws it again. */
 void progress_hide(void);
 

@@ -82,7 +82,10 @@ static void flip_json(void *context, const struct replay_flip *flip)
     if (flip->rules_before) {
         write_number(&writer, "rulesBefore", flip->rules_before);
         js_write_key(&writer, "codesBefore");
-        js_write_raw(&writer, flip->codes_before, strlen(flip->codes_before));
+        if (*flip->codes_before)
+            js_write_raw(&writer, flip->codes_before, strlen(flip->codes_before));
+        else
+            js_write_null(&writer);
     }
     js_write_key(&writer, "flags");
     verdict_write_flags(flip->verdict, &writer);
@@ -247,8 +250,8 @@ static int run_replay(const struct judging *judging, bool json, const char *data
         return OFFLINE_UNREADABLE;
     }
     (json ? print_counts_json : print_counts_text)(&counts, options.policy.rules);
-    return fflush(stdout) ? OFFLINE_UNREADABLE
-                          : counts.to_quarantine || counts.to_board || counts.unjudged;
+    return offline_printed() ? counts.to_quarantine || counts.to_board || counts.unjudged
+                             : OFFLINE_UNREADABLE;
 }
 
 int replay_command(int count, char **arguments)

@@ -275,6 +275,15 @@ test('segments, manifest and summary that do not agree', async (t) => {
     dataset.write(manifest, dataset.read(manifest).replace(`"entries":${RUNS},`, `"entries":${RUNS + 1},`));
     return [['manifest', manifest]];
   });
+  const other = [(text) => text.replace('"version":1', '"version":7'), (text) => JSON.stringify(JSON.parse(text), null, 1),
+    (text) => text.replace('"segments":[', `"segments":[${JSON.stringify(JSON.parse(text).segments[0])},`),
+    (text) => JSON.stringify({ ...JSON.parse(text), segments: JSON.parse(text).segments.reverse() }),
+    (text) => text.replace('"summaryComplete":true', '"summaryComplete":"yes"')];
+  for (const change of other)
+    await damaged(t, (dataset) => {
+      dataset.write(manifest, change(dataset.read(manifest)));
+      return [['manifest', manifest]];
+    });
   await damaged(t, (dataset) => {
     dataset.write(manifest, dataset.read(manifest).slice(0, -3));
     return [['manifest', manifest], ['manifest', manifest]];
@@ -345,6 +354,39 @@ test('commits that change, bring or take files without a line', async (t) => {
   const dirty = await audit(dataset.at);
   assert.deepEqual(dirty.found.filter(({ code: what }) => what === 'uncommitted').map((one) => one.path).sort(),
     [day, 'runs/2026/12/untracked-run.json']);
+});
+
+test('a ledger that was taken away in a commit, a commit that is lost, a shallow clone', async (t) => {
+  const dataset = copy(t, { commits: true });
+  git(dataset.at, 'rm', '-rq', 'ledger');
+  git(dataset.at, 'commit', '-qm', 'forget');
+  const { code, found } = await audit(dataset.at);
+  assert.equal(code, 1);
+  const gone = found.filter((one) => one.code === 'history' && !one.note).map((one) => one.path);
+  assert.ok(gone.length > 20 && gone.every((name) => name.startsWith('ledger/')), JSON.stringify(gone));
+
+  const shallow = mkdtempSync(path.join(tmpdir(), 'benchledger-audit-shallow-'));
+  t.after(() => rmSync(shallow, { recursive: true, force: true }));
+  git(folder, 'clone', '-q', '--bare', '--depth', '1', `file://${bare}`, shallow);
+  const cut = await audit(shallow);
+  assert.equal(cut.code, 0, JSON.stringify(cut.found));
+  assert.deepEqual(cut.found.map((one) => [one.code, one.note]), [['history', true]]);
+  rmSync(path.join(shallow, 'shallow'));
+  const lost = await audit(shallow);
+  assert.equal(lost.code, 1);
+  assert.deepEqual(lost.found.map((one) => [one.code, one.note]), [['history', false]]);
+});
+
+test('a name that is no text, and many differences', async (t) => {
+  const dataset = copy(t);
+  writeFileSync(Buffer.concat([Buffer.from(`${dataset.at}/runs/2026/02/bad`), Buffer.from([0xff]), Buffer.from('.json')]), '{}');
+  const day = dataset.files('ledger').at(-1);
+  dataset.write(day, `${dataset.read(day)}${'\n'.repeat(12_000)}`);
+  const { found, counts } = await audit(dataset.at);
+  assert.ok(found.some((one) => one.path === 'runs/2026/02/bad?.json'), 'valid JSON');
+  assert.equal(found.filter((one) => one.code === 'ledger-line').length, 10_000);
+  assert.equal(counts.differences, 12_001);
+  assert.match((await command(['audit', dataset.at])).stdout, /and 2000 more of the same codes/);
 });
 
 test('the table, the codes, and what cannot be read', async (t) => {
