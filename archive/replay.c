@@ -1,6 +1,7 @@
 #include "archive/replay.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "aggregate/report.h"
@@ -24,6 +25,7 @@ struct kept {
     const char *path;
     const char *const *cell_ids; /* of ok cells; else NULL */
     uint64_t accepted;           /* seq; 0: not known */
+    uint32_t number;             /* in the list */
 };
 
 struct replaying {
@@ -194,9 +196,9 @@ static void keep(struct replaying *replaying, const struct walk_file *file,
     if (!replayed->streams.count && !replayed->figures.count)
         return;
     *kept = (struct kept){
-        arena_copy(&replaying->arena, file->path, strlen(file->path)),
-        keep_cells(&replaying->arena, bench_run_of(replayed->verdict.run)),
-        replayed->accepted ? replayed->accepted->seq : 0,
+        .path = arena_copy(&replaying->arena, file->path, strlen(file->path)),
+        .cell_ids = keep_cells(&replaying->arena, bench_run_of(replayed->verdict.run)),
+        .accepted = replayed->accepted ? replayed->accepted->seq : 0,
     };
     reuse_add(&replaying->reuse, run, &replayed->streams);
     if (strncmp(file->path, "quarantine/", 11) != 0) /* those say nothing of what is usual */
@@ -233,13 +235,10 @@ static void tell_reuse(void *context, const struct reuse_found *found)
 {
     const struct replaying *replaying = context;
     const struct replay_tell *tell = &replaying->options->tell;
-    bool turned =
-        replaying->runs[found->later.run].accepted < replaying->runs[found->earlier.run].accepted;
-    const struct replay_reuse reuse = {
-        .earlier = name_stream(replaying, turned ? &found->later : &found->earlier),
-        .later = name_stream(replaying, turned ? &found->earlier : &found->later),
-        .scale = turned ? 1 / found->scale : found->scale,
-        .chunks = found->chunks};
+    const struct replay_reuse reuse = {.earlier = name_stream(replaying, &found->earlier),
+                                       .later = name_stream(replaying, &found->later),
+                                       .scale = found->scale,
+                                       .chunks = found->chunks};
     replaying->counts->reused++;
     tell->reuse(tell->context, &reuse);
 }
@@ -252,6 +251,32 @@ static void tell_outlier(void *context, const struct outlier_found *found)
     const struct replay_outlier outlier = {run->path, run->cell_ids[found->cell], found};
     replaying->counts->outliers++;
     tell->outlier(tell->context, &outlier);
+}
+
+/* Runs without a line first, then in order of acceptance: who came first is no copy. */
+static int by_acceptance(const void *left, const void *right)
+{
+    const struct kept *a = left, *b = right;
+    if (a->accepted != b->accepted)
+        return a->accepted < b->accepted ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
+}
+
+/* From now on a run's number is its place in that order. */
+static void number_by_acceptance(struct replaying *replaying)
+{
+    size_t count = replaying->list.count;
+    uint32_t *places = arena_clear_take(&replaying->arena, count, sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        replaying->runs[i].number = (uint32_t)i;
+    if (count)
+        qsort(replaying->runs, count, sizeof *replaying->runs, by_acceptance);
+    for (size_t i = 0; i < count; i++)
+        places[replaying->runs[i].number] = (uint32_t)i;
+    for (size_t i = 0; i < replaying->reuse.count; i++)
+        replaying->reuse.items[i].place.run = places[replaying->reuse.items[i].place.run];
+    for (size_t i = 0; i < replaying->outliers.count; i++)
+        replaying->outliers.items[i].run = places[replaying->outliers.items[i].run];
 }
 
 static bool walk(struct replaying *replaying)
@@ -281,6 +306,7 @@ bool replay(const struct replay_options *options, struct replay_counts *counts,
     table_begin(&replaying.accepted, sizeof(struct accepted), NULL);
     bool fine = walk(&replaying);
     if (fine) {
+        number_by_acceptance(&replaying);
         reuse_find(&replaying.reuse, tell_reuse, &replaying);
         outlier_find(&replaying.outliers, tell_outlier, &replaying);
     }

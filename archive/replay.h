@@ -39,7 +39,8 @@ struct replay_outlier {
     const struct outlier_found *found;
 };
 
-/* Called in the order of paths, first flips and what cannot be judged, then streams, then outliers. */
+/* Called first for flips and what cannot be judged, in the order of paths, then for streams, then for outliers,
+ * in the order of acceptance. */
 struct replay_tell {
     void *context;
     void (*flip)(void *context, const struct replay_flip *flip);

@@ -50,7 +50,8 @@ static bool open_local(struct store *store, struct store_error *error)
     dataset->alone = true;
     bool fine = dataset_open(dataset, error);
     dataset->alone = false;
-    return fine && archives_check(store->archives, dataset->repository, &dataset->tip, error);
+    const struct source source = source_commit(dataset->repository, &dataset->tip);
+    return fine && archives_check(store->archives, &source, error);
 }
 
 static bool open_parts(struct store *store, const struct store_options *options,
@@ -231,8 +232,6 @@ static bool find_archived(struct store *store, const char *run_id, const char *d
 {
     if (!archives_find(store->archives, run_id, digest, state))
         return false;
-    if (!*state->digest && !state->accepted)
-        learn_digest(store, state);
     return true;
 }
 

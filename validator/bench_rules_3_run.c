@@ -168,6 +168,15 @@ static void flag_missing(const struct subject *subject, size_t missing, struct t
     rule_raise(subject, subject->rule->severity, NULL, &evidence);
 }
 
+/* Whether another runtime's cell before the J-th asks for the same. */
+static bool is_repeated(const struct triple *wanted, size_t j)
+{
+    for (size_t i = 0; i < j; i++)
+        if (wanted[i].model == wanted[j].model && wanted[i].workload == wanted[j].workload)
+            return true;
+    return false;
+}
+
 void suite_incomplete(const struct subject *subject)
 {
     const struct bench_run *run = subject->run;
@@ -185,7 +194,7 @@ void suite_incomplete(const struct subject *subject)
             continue; /* this pair was looked at */
         for (size_t j = 0; j < count; j++) {
             const struct triple cell = {have[i].runtime, have[i].model, wanted[j].workload};
-            if (wanted[j].model != cell.model ||
+            if (wanted[j].model != cell.model || is_repeated(wanted, j) ||
                 bsearch(&cell, have, count, sizeof *have, by_triple))
                 continue;
             first = missing++ ? first : cell;

@@ -35,32 +35,16 @@ static void take_line(void *context, const struct ledger_line *line)
     catalogue_line(archive->catalogue, line, files_wall_ms());
 }
 
-struct reading {
-    struct archive *archive;
-    struct store_error *error;
-};
-
-static bool read_day(void *context, const char *path, const git_oid *blob)
-{
-    const struct reading *reading = context;
-    struct archive *archive = reading->archive;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    char day[LEDGER_DAY + 1];
-    return !ledger_path_day(path, day) ||
-           (repository_read(archive->repository, blob, &bytes, reading->error) &&
-            ledger_read(&archive->ledger, day, buffer_string(&bytes), bytes.size, take_line,
-                        archive, reading->error));
-}
-
 static bool open_archive(struct archive *archive, const char *path, struct store_error *error)
 {
-    struct reading reading = {archive, error};
     archive->catalogue = catalogue_new();
     ledger_begin(&archive->ledger);
-    return repository_open(path, &archive->repository, error) &&
-           repository_tip(archive->repository, &archive->tip, error) &&
-           history_open(path, &archive->history, error) &&
-           repository_list(archive->repository, &archive->tip, "ledger", read_day, &reading, error);
+    if (!repository_open(path, &archive->repository, error) ||
+        !repository_tip(archive->repository, &archive->tip, error) ||
+        !history_open(path, &archive->history, error))
+        return false;
+    const struct source source = source_commit(archive->repository, &archive->tip);
+    return load_ledger(&source, &archive->ledger, take_line, archive, NULL, error);
 }
 
 bool archives_open(const char *const *paths, const struct store_options *options,
@@ -99,17 +83,40 @@ void archives_close(struct archives *archives)
     free(archives);
 }
 
-bool archives_check(struct archives *archives, struct repository *repository, const git_oid *tip,
+struct seeking {
+    struct ledger ledger;
+    const struct js_value *hash;
+    bool found;
+};
+
+static void compare_line(void *context, const struct ledger_line *line)
+{
+    struct seeking *seeking = context;
+    (void)line;
+    seeking->found = seeking->found || js_equals(seeking->hash, seeking->ledger.last);
+}
+
+/* Whether HASH is that of a line of the archive: of its last one, unless something was redacted since. */
+static bool has_line(const struct archive *archive, const struct js_value *hash)
+{
+    const struct source source = source_commit(archive->repository, &archive->tip);
+    struct seeking seeking = {.hash = hash, .found = hash && js_equals(hash, archive->ledger.last)};
+    if (seeking.found || !hash)
+        return seeking.found;
+    ledger_begin(&seeking.ledger);
+    bool fine = load_ledger(&source, &seeking.ledger, compare_line, &seeking, NULL, NULL);
+    ledger_free(&seeking.ledger);
+    return fine && seeking.found;
+}
+
+bool archives_check(const struct archives *archives, const struct source *source,
                     struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     struct buffer bytes BUFFER_SCOPE = {0};
     struct js_document document;
     struct js_error problem;
-    if (!archives)
-        return true;
-    enum repository_found found =
-        repository_content(repository, tip, ARCHIVES_PATH, NULL, &bytes, error);
+    enum repository_found found = source_read(source, ARCHIVES_PATH, &bytes, error);
     if (found != REPOSITORY_FOUND)
         return found == REPOSITORY_ABSENT;
     const struct js_value *named = NULL;
@@ -117,12 +124,14 @@ bool archives_check(struct archives *archives, struct repository *repository, co
         named = js_get(&document.root, "archives");
     if (!named || named->type != JS_ARRAY)
         return error_set(error, ARCHIVES_PATH " names no archives");
-    bool same = named->size == archives->count;
-    for (size_t i = 0; same && i < archives->count; i++)
-        same = js_equals(js_get(&named->items[i], "ledgerSha256"), archives->list[i].ledger.last);
-    return same ||
-           error_set(error, "the archives that are configured are not those that " ARCHIVES_PATH
-                            " names, with the same ends of their ledgers, in its order");
+    size_t count = archives ? archives->count : 0;
+    bool same = named->size == count;
+    for (size_t i = 0; same && i < count; i++)
+        same = has_line(&archives->list[i], js_get(&named->items[i], "ledgerSha256"));
+    return same || error_set(error,
+                             "the archives that are given (%zu) are not those that " ARCHIVES_PATH
+                             " names (%u), with those lines of their ledgers, in its order",
+                             count, named->size);
 }
 
 struct telling {

@@ -10,7 +10,7 @@
 #include <git2.h>
 #include <stdbool.h>
 
-#include "github/repository/repository.h"
+#include "github/repository/source.h"
 #include "github/store.h"
 
 struct archives;
@@ -23,8 +23,9 @@ bool archives_open(const char *const *paths, const struct store_options *options
                    struct archives **archives, struct store_error *error);
 void archives_close(struct archives *archives);
 
-/* False when the dataset at TIP has an archives.json that names others, or not in this order. */
-bool archives_check(struct archives *archives, struct repository *repository, const git_oid *tip,
+/* False when the dataset has an archives.json that names others, or not in this order: ARCHIVES may be NULL,
+ * and then it may name none. */
+bool archives_check(const struct archives *archives, const struct source *source,
                     struct store_error *error);
 /* A listener for the dataset that tells INNER, too, and after each reset what the archives hold. Tells it at once,
  * while there are no other threads. False: an index cannot be read. */

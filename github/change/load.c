@@ -167,3 +167,33 @@ bool load_last_entries(const struct source *source, size_t count, index_tell tel
     index_free(index);
     return fine;
 }
+
+struct ledger_loading {
+    const struct source *source;
+    struct ledger *ledger;
+    ledger_tell tell;
+    void *context;
+    bool *found;
+    struct store_error *error;
+};
+
+static bool load_day(void *context, const char *path)
+{
+    const struct ledger_loading *loading = context;
+    struct buffer bytes BUFFER_SCOPE = {0};
+    char day[LEDGER_DAY + 1];
+    if (!ledger_path_day(path, day))
+        return true;
+    if (loading->found)
+        *loading->found = true;
+    return source_read(loading->source, path, &bytes, loading->error) == REPOSITORY_FOUND &&
+           ledger_read(loading->ledger, day, buffer_string(&bytes), bytes.size, loading->tell,
+                       loading->context, loading->error);
+}
+
+bool load_ledger(const struct source *source, struct ledger *ledger, ledger_tell tell,
+                 void *context, bool *found, struct store_error *error)
+{
+    struct ledger_loading loading = {source, ledger, tell, context, found, error};
+    return source_list(source, "ledger", load_day, &loading, error);
+}

@@ -1,8 +1,9 @@
-/* Reading a dataset's index from wherever it lies (spec 03, "Index"). */
+/* Reading a dataset's index and ledger from wherever they lie (spec 03, "Index" and "Ledger"). */
 #ifndef BENCHLEDGER_GITHUB_CHANGE_LOAD_H
 #define BENCHLEDGER_GITHUB_CHANGE_LOAD_H
 
 #include "aggregate/index.h"
+#include "github/change/ledger.h"
 #include "github/repository/source.h"
 
 /* What is read, and who hears of it. */
@@ -22,5 +23,9 @@ bool load_index(const struct source *source, const struct index_loading *loading
 /* Tells the last COUNT entries of SOURCE's index. */
 bool load_last_entries(const struct source *source, size_t count, index_tell tell, void *context,
                        struct store_error *error);
+
+/* Reads all day files of SOURCE's ledger, in order, into LEDGER, begun. *FOUND: there are any; may be NULL. */
+bool load_ledger(const struct source *source, struct ledger *ledger, ledger_tell tell,
+                 void *context, bool *found, struct store_error *error);
 
 #endif

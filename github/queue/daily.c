@@ -22,7 +22,8 @@ struct daily {
     store_tell tell;
     void *tell_context;
     struct writer *writer;
-    git_oid seen; /* the leaderboard after the last time; zero: there was none */
+    git_oid seen; /* the leaderboard at the tip the last time; zero: there was none */
+    git_oid made; /* what we made then, whether it landed or not */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool stopping; /* under the mutex */
@@ -68,14 +69,14 @@ static enum refresh_outcome try_once(struct daily *daily, const git_oid *tip,
     if (refresh_is_empty(&refresh))
         return REFRESH_DONE;
     if (!git_oid_is_zero(&refresh.leaderboard))
-        daily->seen = refresh.leaderboard;
+        daily->made = refresh.leaderboard;
     if (!sync)
         return commit_locally(daily, &refresh, error);
     sync_refresh(sync, &refresh);
     return REFRESH_DONE;
 }
 
-/* Whether the leaderboard is another one than that of the last time: its writer goes on with it. */
+/* Whether the leaderboard is another one than that of the last time, and not ours: its writer goes on with it. */
 static bool is_done_elsewhere(struct daily *daily, const git_oid *tip)
 {
     git_oid present, before = daily->seen;
@@ -83,7 +84,8 @@ static bool is_done_elsewhere(struct daily *daily, const git_oid *tip)
         REPOSITORY_FOUND)
         return false;
     daily->seen = present;
-    return !git_oid_is_zero(&before) && !git_oid_equal(&before, &present);
+    return !git_oid_is_zero(&before) && !git_oid_equal(&before, &present) &&
+           !git_oid_equal(&daily->made, &present);
 }
 
 static void refresh(struct daily *daily)

@@ -1,10 +1,13 @@
 #include "github/rebuild/import.h"
 
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "github/change/archives.h"
+#include "github/change/load.h"
 #include "github/change/table.h"
 #include "github/rebuild/hand.h"
 #include "github/repository/files.h"
@@ -20,18 +23,12 @@ struct import {
     bool folder;                 /* it is none: */
     struct catalogue *catalogue; /* what the folder has */
     struct ledger ledger;
-    bool wrote; /* files */
+    int lock; /* the folder, open and locked; -1: not */
+    struct archives *archives;
     struct pending *first, **last;
     size_t count, bytes;
     struct table waiting; /* ids in the batch */
 };
-
-static bool is_folder(const char *dataset, const char *name)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    struct stat status;
-    return !stat(arena_format(&arena, "%s/%s", dataset, name), &status) && S_ISDIR(status.st_mode);
-}
 
 static struct source source_of(struct import *import)
 {
@@ -46,60 +43,55 @@ static void take_line(void *context, const struct ledger_line *line)
     catalogue_line(import->catalogue, line, files_wall_ms());
 }
 
-struct reading {
-    struct import *import;
-    struct store_error *error;
-};
-
-static bool read_day(void *context, const char *path)
-{
-    struct reading *reading = context;
-    struct import *import = reading->import;
-    struct source source = source_of(import);
-    struct buffer bytes BUFFER_SCOPE = {0};
-    char day[LEDGER_DAY + 1];
-    if (!ledger_path_day(path, day))
-        return true;
-    return source_read(&source, path, &bytes, reading->error) == REPOSITORY_FOUND &&
-           ledger_read(&import->ledger, day, buffer_string(&bytes), bytes.size, take_line, import,
-                       reading->error);
-}
-
 /* Files are named after their runs. */
 static bool list_run(void *context, const char *path)
 {
-    struct reading *reading = context;
+    struct import *import = context;
     const char *name = strrchr(path, '/') + 1, *end = strstr(name, ".json");
     if (end)
-        catalogue_listed(reading->import->catalogue, name, (size_t)(end - name), path,
-                         strlen(path));
+        catalogue_listed(import->catalogue, name, (size_t)(end - name), path, strlen(path));
     return true;
+}
+
+/* One import into a folder at a time: each goes on from the ledger that it has read. A killed one leaves no lock
+ * behind. */
+static bool lock_folder(struct import *import, struct store_error *error)
+{
+    const char *dataset = import->options.dataset;
+    import->lock = open(dataset, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (import->lock < 0)
+        return error_system(error, "cannot open %s", dataset);
+    return !flock(import->lock, LOCK_EX | LOCK_NB) ||
+           error_set(error, "another import works in %s", dataset);
 }
 
 static bool open_folder(struct import *import, struct store_error *error)
 {
-    struct reading reading = {import, error};
-    struct source source = source_of(import);
+    const struct source source = source_of(import);
     import->catalogue = catalogue_new();
-    return source_list(&source, "ledger", read_day, &reading, error) &&
-           source_list(&source, "runs", list_run, &reading, error) &&
-           source_list(&source, "quarantine", list_run, &reading, error) &&
-           source_list(&source, "withdrawn", list_run, &reading, error);
+    return lock_folder(import, error) &&
+           load_ledger(&source, &import->ledger, take_line, import, NULL, error) &&
+           source_list(&source, "runs", list_run, import, error) &&
+           source_list(&source, "quarantine", list_run, import, error) &&
+           source_list(&source, "withdrawn", list_run, import, error);
 }
 
 bool import_open(const struct import_options *options, struct import **out,
                  struct store_error *error)
 {
     struct import *import = *out = memory_grow(NULL, sizeof *import);
-    *import = (struct import){.options = *options, .last = &import->first};
+    const struct store_options nobody = {0};
+    *import = (struct import){.options = *options, .last = &import->first, .lock = -1};
     table_begin(&import->waiting, sizeof(struct table_item), NULL);
     ledger_begin(&import->ledger);
-    import->folder =
-        is_folder(options->dataset, "runs") || is_folder(options->dataset, "quarantine");
-    if (import->folder)
-        return open_folder(import, error);
-    return hand_open(&import->hand, options->dataset, &options->author, options->summary_limit,
-                     error);
+    import->folder = source_is_folder(options->dataset);
+    bool fine = import->folder ? open_folder(import, error)
+                               : hand_open(&import->hand, options->dataset, &options->author,
+                                           options->summary_limit, error);
+    if (!fine || !archives_open(options->archives, &nobody, &import->archives, error))
+        return false;
+    const struct source source = source_of(import);
+    return archives_check(import->archives, &source, error);
 }
 
 /* The digest in the file of a run that has no ledger line. */
@@ -118,23 +110,38 @@ static void read_digest(struct import *import, struct run_state *state)
         memcpy(state->digest, digest->text, SHA256_HEX);
 }
 
-/* Tells the end of a change that the dataset did not need. */
+/* Tells the end of a change about a run that is there already, as STATE says. */
+static void tell_state(struct import *import, const struct change *change,
+                       const struct run_state *state)
+{
+    bool same = !strcmp(state->submitted_digest, change->submitted_digest) ||
+                !strcmp(state->digest, change->digest);
+    import->options.tell(import->options.context, change->run_id,
+                         same ? IMPORT_KNOWN : IMPORT_DUPLICATE, state->path, "");
+}
+
 static void tell_known(struct import *import, const struct change *change)
 {
     struct run_state state = {0};
     uint64_t accepted;
     struct catalogue *catalogue =
         import->folder ? import->catalogue : import->hand.dataset.catalogue;
-    bool known = catalogue_find(catalogue, change->run_id, &state, &accepted);
-    if (known && !*state.digest)
+    if (!catalogue_find(catalogue, change->run_id, &state, &accepted)) {
+        import->options.tell(import->options.context, change->run_id, IMPORT_DUPLICATE,
+                             change->path, "");
+        return;
+    }
+    if (!*state.digest)
         read_digest(import, &state);
-    bool same = known && (!strcmp(state.submitted_digest, change->submitted_digest) ||
-                          !strcmp(state.digest, change->digest));
-    import->options.tell(import->options.context, change->run_id,
-                         same ? IMPORT_KNOWN : IMPORT_DUPLICATE, known ? state.path : change->path,
-                         "");
-    if (known)
-        run_state_free(&state);
+    tell_state(import, change, &state);
+    run_state_free(&state);
+}
+
+static void append_line(struct import *import, struct pending *item)
+{
+    struct ledger_event event = pending_event(item);
+    item->result.outcome = CHANGE_COMMITTED;
+    item->result.seq = ledger_append(&import->ledger, &event, &item->move.line);
 }
 
 static bool write_run(struct import *import, struct pending *item, struct store_error *error)
@@ -144,13 +151,48 @@ static bool write_run(struct import *import, struct pending *item, struct store_
     char *path = arena_format(&arena, "%s/%s", import->options.dataset, change->path);
     char *folder = arena_copy(&arena, path, (size_t)(strrchr(path, '/') - path));
     if (!files_make_folders(folder, error) ||
-        !files_replace(path, change->bytes, change->bytes_size, error))
+        !files_replace(path, change->bytes, change->bytes_size, error) ||
+        !files_sync_folder(folder))
+        return error_system(error, "cannot write %s", path);
+    append_line(import, item);
+    return true;
+}
+
+/* The published form without what differs between two publications of one run: when, and so the digest. */
+static bool print_essence(struct arena *arena, const char *bytes, size_t size, struct buffer *out)
+{
+    static const char *const omit[] = {"digest", "scrubbedAt", NULL};
+    struct js_document document;
+    struct js_error problem;
+    if (!js_read(arena, bytes, size, &document, &problem) || document.root.type != JS_OBJECT)
         return false;
-    import->wrote = true;
-    struct ledger_event event = pending_event(item);
-    item->result.outcome = CHANGE_COMMITTED;
-    item->result.seq = ledger_append(&import->ledger, &event, &item->move.line);
-    return files_sync_folder(folder) || error_system(error, "cannot sync %s", folder);
+    js_print_canonical(&document, &document.root, omit, out);
+    return true;
+}
+
+/* Whether the file of ITEM's run stands there without a line, because an import was killed between the two. It then
+ * stays as it is, and the line is about it. */
+static bool is_left_behind(struct import *import, struct pending *item)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer bytes BUFFER_SCOPE = {0}, there BUFFER_SCOPE = {0}, here BUFFER_SCOPE = {0};
+    struct run_state state = {0};
+    const struct source source = source_of(import);
+    uint64_t accepted = 0;
+    if (!catalogue_find(import->catalogue, item->change.run_id, &state, &accepted))
+        return false;
+    bool left = !state.revision && !strcmp(state.path, item->change.path) &&
+                source_read(&source, state.path, &bytes, NULL) == REPOSITORY_FOUND &&
+                print_essence(&arena, buffer_string(&bytes), bytes.size, &there) &&
+                print_essence(&arena, item->change.bytes, item->change.bytes_size, &here) &&
+                there.size == here.size && !memcmp(there.data, here.data, here.size);
+    if (left) {
+        read_digest(import, &state);
+        buffer_text(&item->move.entry, state.digest); /* a run has no other use for it */
+        item->change.digest = buffer_string(&item->move.entry);
+    }
+    run_state_free(&state);
+    return left;
 }
 
 static bool write_ledger(struct import *import, struct store_error *error)
@@ -175,9 +217,12 @@ static bool write_batch(struct import *import, struct store_error *error)
 {
     for (struct pending *item = import->first; item; item = item->next) {
         item->result.outcome = CHANGE_DUPLICATE;
-        if (!catalogue_holds(import->catalogue, item->change.run_id) &&
-            !write_run(import, item, error))
-            return false;
+        if (!catalogue_holds(import->catalogue, item->change.run_id)) {
+            if (!write_run(import, item, error))
+                return false;
+        } else if (is_left_behind(import, item)) {
+            append_line(import, item);
+        }
     }
     if (!write_ledger(import, error))
         return false;
@@ -220,6 +265,12 @@ bool import_flush(struct import *import, struct store_error *error)
 bool import_add(struct import *import, const struct change *change, struct store_error *error)
 {
     char key[TABLE_KEY_MAX + 1];
+    struct run_state state = {0};
+    if (archives_find(import->archives, change->run_id, NULL, &state)) {
+        tell_state(import, change, &state);
+        run_state_free(&state);
+        return true;
+    }
     table_run_key(change->run_id, strlen(change->run_id), key);
     bool full = import->count == BATCH_RUNS || import->bytes > BATCH_BYTES;
     if ((full || table_find(&import->waiting, key)) && !import_flush(import, error))
@@ -235,7 +286,7 @@ bool import_add(struct import *import, const struct change *change, struct store
 
 bool import_needs_index(const struct import *import)
 {
-    return import->wrote;
+    return import->folder;
 }
 
 void import_close(struct import *import)
@@ -247,5 +298,8 @@ void import_close(struct import *import)
     catalogue_free(import->catalogue);
     ledger_free(&import->ledger);
     hand_close(&import->hand);
+    archives_close(import->archives);
+    if (import->lock >= 0)
+        close(import->lock);
     free(import);
 }

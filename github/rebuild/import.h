@@ -22,11 +22,15 @@ struct import_options {
     const char *dataset;
     struct repository_author author; /* of the commits */
     size_t summary_limit;
+    const char *const
+        *archives; /* earlier repositories, NULL-terminated: their runs are known, too */
     import_tell tell;
     void *context;
 };
 
 struct import;
+/* False: the dataset cannot be read or written, somebody else imports into the folder, or its archives.json names
+ * other archives. import_close in any case. */
 bool import_open(const struct import_options *options, struct import **import,
                  struct store_error *error);
 /* Takes a copy of CHANGE, whose AT and BY are set. Runs wait until there are many. False: what waited could not
@@ -34,7 +38,8 @@ bool import_open(const struct import_options *options, struct import **import,
 bool import_add(struct import *import, const struct change *change, struct store_error *error);
 /* Writes what waits. */
 bool import_flush(struct import *import, struct store_error *error);
-/* Whether files were written whose entries the index lacks. */
+/* Whether the index is to be made anew, before import_close: in a folder always, as an earlier import may have been
+ * stopped before that. */
 bool import_needs_index(const struct import *import);
 void import_close(struct import *import); /* NULL is fine */
 

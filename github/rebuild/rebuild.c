@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "aggregate/index.h"
@@ -66,20 +65,6 @@ static void take_line(void *context, const struct ledger_line *line)
     struct rebuilding *work = context;
     if (line->run_id && js_equals(line->event, "accept"))
         know(work, line->run_id)->seq = line->seq;
-}
-
-static bool read_day(void *context, const char *path)
-{
-    struct rebuilding *work = context;
-    struct buffer bytes BUFFER_SCOPE = {0};
-    char day[LEDGER_DAY + 1];
-    if (!ledger_path_day(path, day))
-        return true;
-    if (source_read(&work->source, path, &bytes, work->error) != REPOSITORY_FOUND)
-        return false;
-    work->result->ledger = true;
-    return ledger_read(&work->ledger, day, buffer_string(&bytes), bytes.size, take_line, work,
-                       work->error);
 }
 
 static const char *copy_string(struct arena *arena, const struct js_value *value)
@@ -255,8 +240,8 @@ static enum rebuild_outcome judge(struct rebuilding *work)
 static enum rebuild_outcome gather(struct rebuilding *work)
 {
     const struct source *source = &work->source;
-    if (!source_list(source, "ledger", read_day, work, work->error) || !read_files(work) ||
-        !make_index(work))
+    if (!load_ledger(source, &work->ledger, take_line, work, &work->result->ledger, work->error) ||
+        !read_files(work) || !make_index(work))
         return REBUILD_FAILED;
     compare_present(work);
     return judge(work);
@@ -347,25 +332,18 @@ static enum rebuild_outcome rebuild_bare(const struct rebuild_options *options,
     return outcome;
 }
 
-static bool is_folder(const char *path, const char *name)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    struct stat status;
-    return !stat(arena_format(&arena, "%s/%s", path, name), &status) && S_ISDIR(status.st_mode);
-}
-
 enum rebuild_outcome rebuild(const struct rebuild_options *options, struct rebuild_result *result,
                              struct store_error *error)
 {
     *result = (struct rebuild_result){0};
-    if (is_folder(options->dataset, "runs") || is_folder(options->dataset, "quarantine")) {
+    if (source_is_folder(options->dataset)) {
         struct source source = source_folder(options->dataset);
         bool moved = false;
         return rebuild_source(options, &source, options->dataset, result, &moved, error);
     }
     struct repository *repository REPOSITORY_SCOPE = NULL;
     if (!repository_open(options->dataset, &repository, error)) {
-        error_set(error, "%s is neither a folder with runs/ nor a bare repository",
+        error_set(error, "%s is neither a folder with a dataset nor a bare repository",
                   options->dataset);
         return REBUILD_FAILED;
     }

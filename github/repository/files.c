@@ -78,19 +78,30 @@ bool files_sync_folder(const char *path)
     return fine;
 }
 
+/* One folder, whose name is then durable. */
+static bool make_folder(const char *path, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    if (mkdir(path, 0755))
+        return errno == EEXIST || error_system(error, "cannot make %s", path);
+    const char *slash = strrchr(path, '/');
+    const char *parent = !slash          ? "."
+                         : slash == path ? "/"
+                                         : arena_copy(&arena, path, (size_t)(slash - path));
+    return files_sync_folder(parent) || error_system(error, "cannot sync %s", parent);
+}
+
 bool files_make_folders(const char *path, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     char *copy = arena_copy(&arena, path, strlen(path));
     for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        if (mkdir(copy, 0755) && errno != EEXIST)
-            return error_system(error, "cannot make %s", copy);
+        if (!make_folder(copy, error))
+            return false;
         *slash = '/';
     }
-    if (mkdir(copy, 0755) && errno != EEXIST)
-        return error_system(error, "cannot make %s", copy);
-    return true;
+    return make_folder(copy, error);
 }
 
 double files_wall_ms(void)

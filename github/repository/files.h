@@ -16,7 +16,7 @@ bool files_write(int fd, const char *bytes, size_t size);
 bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error);
 /* Makes the names in the folder at PATH durable. False: errno says why. */
 bool files_sync_folder(const char *path);
-/* Makes the folder at PATH and what is above it. */
+/* Makes the folder at PATH and what is above it, durably. */
 bool files_make_folders(const char *path, struct store_error *error);
 
 /* The wall clock, since 1970. */

@@ -24,6 +24,19 @@ struct source source_folder(const char *path)
     return (struct source){.folder = path};
 }
 
+bool source_is_folder(const char *path)
+{
+    static const char *const names[] = {"runs",  "quarantine", "withdrawn", "ledger",
+                                        "index", "keys",       ".git"};
+    struct arena arena ARENA_SCOPE = {0};
+    struct stat status;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!stat(arena_format(&arena, "%s/%s", path, names[i]), &status) &&
+            (S_ISDIR(status.st_mode) || *names[i] == '.')) /* git makes a file of it in some */
+            return true;
+    return false;
+}
+
 static enum repository_found read_file(const struct source *source, const char *path,
                                        struct buffer *out, struct store_error *error)
 {

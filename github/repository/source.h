@@ -20,6 +20,9 @@ struct source {
 struct source source_commit(struct repository *repository, const git_oid *commit);
 struct source source_folder(const char *path);
 
+/* Whether PATH is a folder with a dataset's files, a work tree among them; a bare repository is none. */
+bool source_is_folder(const char *path);
+
 /* Adds the content of PATH to OUT. */
 enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
                                   struct store_error *error);

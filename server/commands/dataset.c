@@ -2,10 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "aggregate/board.h"
 #include "aggregate/entry.h"
+#include "aggregate/index.h"
+#include "github/change/archives.h"
 #include "github/change/load.h"
 #include "github/rebuild/rebuild.h"
 #include "server/command.h"
@@ -111,7 +112,7 @@ static void close_board(struct fresh_board *fresh)
 static bool check_words(const struct board_words *words)
 {
     const char *by = words->provisional_by;
-    if (!strcmp(by, "submissions") || !strcmp(by, "devices"))
+    if (!by || !strcmp(by, "submissions") || !strcmp(by, "devices"))
         return true;
     offline_complain("--provisional-by", "is neither submissions nor devices");
     return false;
@@ -154,6 +155,51 @@ static void write_leaderboard(void *context, struct buffer *out)
     board_write_leaderboard(fresh->board, out);
 }
 
+/* What index/leaderboard.json is of, unless it was said: the service that keeps it is configured so. */
+static void adopt_words(struct fresh_board *fresh, const struct source *source)
+{
+    BUFFER_SCOPE struct buffer bytes = {0}, protocols = {0};
+    struct js_document document = {0};
+    struct js_error problem;
+    if (source_read(source, INDEX_LEADERBOARD_PATH, &bytes, NULL) != REPOSITORY_FOUND ||
+        !js_read(&fresh->arena, buffer_string(&bytes), bytes.size, &document, &problem))
+        document.root = (struct js_value){0};
+    const struct js_value *list = js_get(&document.root, "protocols");
+    for (uint32_t i = 0; list && list->type == JS_ARRAY && i < list->size; i++) {
+        const struct js_value *item = &list->items[i];
+        if (item->type == JS_STRING)
+            buffer_add(&protocols, item->text, item->size);
+        buffer_byte(&protocols, ',');
+    }
+    bool devices = js_equals(js_get(&document.root, "provisionalBy"), "devices");
+    if (!fresh->words.protocols)
+        fresh->words.protocols = protocols.size
+                                     ? arena_copy(&fresh->arena, protocols.data, protocols.size)
+                                     : DATASET_PROTOCOLS;
+    if (!fresh->words.provisional_by)
+        fresh->words.provisional_by = devices ? "devices" : "submissions";
+}
+
+/* Prepares the board for leaderboard.json; without the earlier repositories that archives.json names it would be
+ * another, and is left alone. */
+static void prepare_leaderboard(struct rebuild_options *options, struct fresh_board *fresh)
+{
+    REPOSITORY_SCOPE struct repository *repository = NULL;
+    BUFFER_SCOPE struct buffer pointer = {0};
+    struct source source;
+    bool fine = dataset_source(options->dataset, &repository, &source, NULL);
+    if (!fine)
+        fresh->words = (struct board_words)BOARD_WORDS; /* which is told by whoever opens it next */
+    if (fine)
+        adopt_words(fresh, &source);
+    if (fine && !fresh->words.archives.count &&
+        source_read(&source, ARCHIVES_PATH, &pointer, NULL) == REPOSITORY_FOUND) {
+        options->leaderboard = NULL;
+        offline_complain(options->dataset, "archives.json names earlier repositories: "
+                                           "leaderboard.json is left alone; see --archive");
+    }
+}
+
 static int report_rebuild(const struct rebuild_options *options)
 {
     struct rebuild_result result;
@@ -193,8 +239,10 @@ static struct rebuild_options index_options(const char *dataset, struct fresh_bo
 
 int dataset_rebuild(const char *dataset)
 {
-    FRESH_SCOPE struct fresh_board fresh = {.words = BOARD_WORDS};
-    const struct rebuild_options options = index_options(dataset, &fresh);
+    FRESH_SCOPE struct fresh_board fresh = {.words = {.protocols = NULL}};
+    struct rebuild_options options = index_options(dataset, &fresh);
+    options.step = NULL;
+    prepare_leaderboard(&options, &fresh);
     return report_rebuild(&options);
 }
 
@@ -212,7 +260,7 @@ int index_command(int count, char **arguments)
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
-    FRESH_SCOPE struct fresh_board fresh = {.words = BOARD_WORDS};
+    FRESH_SCOPE struct fresh_board fresh = {.words = {.protocols = NULL}};
     struct rebuild_options options = index_options(NULL, &fresh);
     const struct option_row rows[] = {
         BOARD_ROWS(fresh.words),
@@ -232,9 +280,10 @@ int index_command(int count, char **arguments)
     int exit_code;
     if (options_parse(&manual, rows, count, arguments, &exit_code) < 0)
         return exit_code;
+    options.dataset = arguments[0];
+    prepare_leaderboard(&options, &fresh);
     if (!check_words(&fresh.words))
         return EXIT_USAGE;
-    options.dataset = arguments[0];
     progress_begin("index");
     return report_rebuild(&options);
 }
@@ -272,22 +321,13 @@ static bool fill_from_files(const char *dataset, struct board *board, struct sto
     return rebuild(&options, &result, error) == REBUILD_DONE;
 }
 
-static bool is_folder(const char *dataset, const char *name)
-{
-    ARENA_SCOPE struct arena arena = {0};
-    struct stat status;
-    return stat(arena_format(&arena, "%s/%s", dataset, name), &status) == 0;
-}
-
 bool dataset_source(const char *dataset, struct repository **repository, struct source *source,
                     struct store_error *error)
 {
-    static const char *const folders[] = {"runs", "index", "keys"};
     git_oid tip;
     *source = source_folder(dataset);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (is_folder(dataset, folders[i]))
-            return true;
+    if (source_is_folder(dataset))
+        return true;
     if (!repository_open(dataset, repository, error) || !repository_tip(*repository, &tip, error))
         return false;
     *source = source_commit(*repository, &tip);

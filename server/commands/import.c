@@ -17,6 +17,7 @@ struct taking {
     struct import *import;
     struct judging judging;
     const char *by;
+    size_t most; /* bytes of a file */
     size_t added, flagged, known, refused;
     struct store_error error;
 };
@@ -25,21 +26,20 @@ static void tell(void *context, const char *run_id, enum import_end end, const c
                  const char *commit)
 {
     struct taking *taking = context;
-    switch (end) {
-    case IMPORT_ADDED:
-        taking->added++;
-        taking->flagged += !strncmp(path, "quarantine/", 11);
-        printf("added %s%s%s\n", path, *commit ? " in commit " : "", commit);
-        break;
-    case IMPORT_KNOWN:
-        taking->known++;
-        printf("known %s\n", path);
-        break;
-    case IMPORT_DUPLICATE:
+    BUFFER_SCOPE struct buffer line = {0};
+    if (end == IMPORT_DUPLICATE) {
         taking->refused++;
         offline_complain(run_id, "duplicate-run: another run has this id");
-        break;
+        return;
     }
+    bool added = end == IMPORT_ADDED;
+    taking->added += added;
+    taking->known += !added;
+    taking->flagged += added && !strncmp(path, "quarantine/", 11);
+    buffer_text(&line, added ? "added " : "known ");
+    offline_add_safely(&line, path, strlen(path));
+    buffer_format(&line, "%s%s\n", *commit ? " in commit " : "", commit);
+    offline_print(&line);
 }
 
 static void refuse(struct taking *taking, const char *name, const struct candidate *candidate)
@@ -103,6 +103,11 @@ static bool take(struct taking *taking, const char *name)
         taking->refused++;
         return true;
     }
+    if (text.size > taking->most) {
+        taking->refused++;
+        offline_complain(name, "payload-too-large: see --max-body");
+        return true;
+    }
     if (candidate_parse(&candidate, buffer_string(&text), text.size) &&
         candidate_digest(&candidate) &&
         candidate_judge(&candidate, &taking->judging.policy, taking->judging.key, now_ms) &&
@@ -126,14 +131,14 @@ static bool take_all(struct taking *taking, int count, char **names)
 static int run_import(struct taking *taking, const struct import_options *options, int count,
                       char **names)
 {
-    bool fine =
-        import_open(options, &taking->import, &taking->error) && take_all(taking, count, names);
-    bool stale = import_needs_index(taking->import);
-    import_close(taking->import);
+    bool opened = import_open(options, &taking->import, &taking->error);
+    bool fine = opened && take_all(taking, count, names);
     if (!fine)
         offline_complain(options->dataset, taking->error.message);
-    if (stale && dataset_rebuild(options->dataset) != OFFLINE_OK)
+    if (opened && import_needs_index(taking->import) &&
+        dataset_rebuild(options->dataset) != OFFLINE_OK)
         fine = false;
+    import_close(taking->import);
     printf("added %zu (%zu quarantined), known %zu, refused %zu\n", taking->added, taking->flagged,
            taking->known, taking->refused);
     return !fine ? OFFLINE_UNREADABLE : taking->refused ? OFFLINE_REFUSED : OFFLINE_OK;
@@ -166,7 +171,8 @@ int import_command(int count, char **arguments)
         .operands_most = INT_MAX};
     ARENA_SCOPE struct arena arena = {0};
     struct taking taking = {0};
-    const char *by = "", *limit = "20000000";
+    const char *by = "", *limit = "20000000", *most = "4194304";
+    struct option_list archives = {0};
     struct import_options options = {
         .author = {"benchledger", "benchledger@localhost"}, .tell = tell, .context = &taking};
     const struct option_row rows[] = {
@@ -177,7 +183,16 @@ int import_command(int count, char **arguments)
         {.name = "summary-limit",
          .value = "BYTES",
          .text = &limit,
-         .help = "as the service's (20000000): past it index/summary.json is left alone"},
+         .help = "as the service's (20000000): past it index/summary.json is left alone, in a bare "
+                 "repository"},
+        {.name = "max-body",
+         .value = "BYTES",
+         .text = &most,
+         .help = "largest file that is taken (4194304, as the service's)"},
+        {.name = "archive",
+         .value = "DATASET",
+         .list = &archives,
+         .help = "an earlier repository of the dataset; may be repeated"},
         {.name = "author-name",
          .value = "NAME",
          .text = &options.author.name,
@@ -192,15 +207,17 @@ int import_command(int count, char **arguments)
     if (operands < 0)
         return exit_code;
     taking.by = offline_line(&arena, by, NAME_UNITS);
-    if (!taking.by || !read_limit(limit, &options.summary_limit)) {
-        offline_complain(arguments[0],
-                         "--by NAME is needed, in UTF-8; --summary-limit is a number");
+    if (!taking.by || !read_limit(limit, &options.summary_limit) ||
+        !read_limit(most, &taking.most)) {
+        offline_complain(arguments[0], "--by NAME is needed, in UTF-8; --summary-limit and "
+                                       "--max-body are numbers");
         return EXIT_USAGE;
     }
+    options.archives = archives.values; /* one more than may be given, so that it ends with NULL */
     if ((exit_code = judging_begin(&taking.judging, &arena)) != OFFLINE_OK)
         return exit_code;
     options.dataset = arguments[0];
     progress_begin("import");
     exit_code = run_import(&taking, &options, operands - 1, arguments + 1);
-    return fflush(stdout) ? OFFLINE_UNREADABLE : exit_code;
+    return offline_printed() ? exit_code : OFFLINE_UNREADABLE;
 }

@@ -10,7 +10,7 @@ enum { OPTION_LIST_MOST = 64 };
 /* The values of an option that may be given again and again. */
 struct option_list {
     size_t count;
-    const char *values[OPTION_LIST_MOST];
+    const char *values[OPTION_LIST_MOST + 1]; /* ends with NULL */
 };
 
 /* --NAME, or --NAME VALUE when VALUE is not NULL. Ends with a NULL name. */

@@ -1,13 +1,14 @@
 // import: runs that were exported come into a dataset as a submission would, with who did it.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { assertSound, auditClean } from '../support/audit.mjs';
 import { flaggedRun, makeRun, seal, stateOf } from '../support/review.mjs';
-import { command, startService } from '../support/service.mjs';
+import { sha256 } from '../support/run.mjs';
+import { BINARY, command, startService } from '../support/service.mjs';
 import { until } from '../support/remote_service.mjs';
 
 function temporary(t) {
@@ -142,4 +143,107 @@ test('a folder gives the same bytes as a repository, and more than a batch', asy
   for (const name of service.files().filter((at) => at.startsWith('index/') || at.startsWith('runs/')))
     assert.deepEqual(readFileSync(path.join(tree, name)), Buffer.from(service.file(name)), name);
   assert.equal(Number(service.git('rev-list', '--count', 'HEAD')), 1 + 3, 'commits of 256 runs');
+});
+
+test('an import into a folder that was killed anywhere is made whole by the same command', async (t) => {
+  const folder = temporary(t);
+  const files = exported(folder, Array.from({ length: 5 }, (_, i) => {
+    const run = (i === 2 ? flaggedRun : makeRun)({ id: `import-run-000${i}`, seed: i + 1 });
+    if (i === 3) run.environment.languages = ['de'];
+    return run;
+  }));
+  const make = (name) => { mkdirSync(path.join(folder, name, 'runs'), { recursive: true }); return path.join(folder, name); };
+  const whole = make('whole');
+  assert.equal((await importing(whole, files)).code, 0);
+  /* Files without lines, files and lines without an index. */
+  for (const [name, lost] of [['files', ['ledger', 'index']], ['lines', ['index']]]) {
+    const tree = make(name);
+    execFileSync('cp', ['-r', `${whole}/.`, tree]);
+    for (const one of lost) rmSync(path.join(tree, one), { recursive: true });
+    const { code, stdout, stderr } = await importing(tree, files);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, name === 'files' ? /added 5 \(1 quarantined\), known 0/ : /added 0 \(0 quarantined\), known 5/);
+    await auditClean(tree, 5);
+    for (const file of ['runs/2026/01/import-run-0003.json', 'quarantine/2026/01/import-run-0002.json'])
+      assert.deepEqual(readFileSync(path.join(tree, file)), readFileSync(path.join(whole, file)), 'files stay as they are');
+  }
+});
+
+test('a stop in the middle leaves a dataset that is whole, in a folder, too', async (t) => {
+  const folder = temporary(t), tree = path.join(folder, 'tree');
+  mkdirSync(path.join(tree, 'runs'), { recursive: true });
+  const files = exported(folder, Array.from({ length: 400 }, (_, i) => makeRun({ id: `import-run-${1000 + i}`, seed: i + 1, cells: ['embed-single'] })));
+  const child = spawn(BINARY, ['import', '--by', 'ada', tree, ...files], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let told = '';
+  child.stdout.on('data', (text) => {
+    if (!told) child.kill('SIGINT');
+    told += text;
+  });
+  const code = await new Promise((resolve) => { child.on('close', resolve); });
+  const [, added] = /^added (\d+) /m.exec(told.split('\n').at(-2));
+  assert.ok(code === 3 || Number(added) === 400, told);
+  await auditClean(tree, Number(added));
+  const again = await importing(tree, files);
+  assert.equal(again.code, 0, again.stderr);
+  await auditClean(tree, 400);
+});
+
+test('two imports into one folder: one works, the other says so', async (t) => {
+  const folder = temporary(t), tree = path.join(folder, 'tree');
+  mkdirSync(path.join(tree, 'runs'), { recursive: true });
+  const files = exported(folder, Array.from({ length: 120 }, (_, i) => makeRun({ id: `import-run-${1000 + i}`, seed: i + 1, cells: ['embed-single'] })));
+  const results = await Promise.all([files.slice(0, 60), files.slice(60)].map((part) => importing(tree, part)));
+  for (const { code, stderr } of results)
+    if (code !== 0) assert.match(stderr, /another import works in/);
+  assert.ok(results.some(({ code }) => code === 0));
+  await auditClean(tree, 60 * results.filter(({ code }) => code === 0).length);
+});
+
+test('runs of earlier repositories are known, and a dataset that names them is not changed without them', async (t) => {
+  const folder = temporary(t);
+  const [old, next] = [await startService(t), await startService(t)];
+  const runs = [1, 2, 3].map((n) => makeRun({ id: `import-run-000${n}`, seed: n }));
+  for (const run of runs.slice(0, 2)) assert.equal((await old.submit(run)).status, 200);
+  for (const service of [old, next]) await service.stop();
+  const last = old.files().filter((name) => name.startsWith('ledger/')).at(-1);
+  const ledgerSha256 = sha256(old.file(last).toString().trimEnd().split('\n').at(-1));
+  const tree = path.join(folder, 'tree');
+  git(folder, 'clone', '-q', next.store, tree);
+  writeFileSync(path.join(tree, 'archives.json'), JSON.stringify({ version: 1, archives: [{ url: 'x', ledgerSha256 }] }));
+  git(tree, 'add', '-A');
+  git(tree, 'commit', '-qm', 'go on');
+  git(tree, 'push', '-q');
+  const files = exported(folder, [...runs, makeRun({ id: 'import-run-0002', seed: 77 })]);
+  for (const dataset of [next.store, tree]) {
+    const without = await importing(dataset, files);
+    assert.equal(without.code, 3, dataset);
+    assert.match(without.stderr, /archives.json/);
+    const { code, stdout, stderr } = await importing(dataset, files, '--archive', old.store);
+    assert.equal(code, 2);
+    assert.match(stderr, /import-run-0002: duplicate-run/);
+    assert.match(stdout, /added 1 \(0 quarantined\), known 2, refused 1\n$/);
+  }
+  /* Neither does a service start without them, and one whose old ledger has grown by a redaction does. */
+  next.options.config = {};
+  const refusedStart = await command(['serve', '--store', next.store, '--listen', '127.0.0.1:0', '--state-dir', path.join(folder, 'state')]);
+  assert.equal(refusedStart.code, 1);
+  assert.match(refusedStart.stderr, /archives.json/);
+  assert.equal((await command(['redact', old.store, 'import-run-0001', '--reason', 'x'])).code, 0);
+  next.options.config = { archives: old.store };
+  await next.begin();
+  assert.equal((await next.json('/api/bench/leaderboard')).body.runs, 2);
+});
+
+test('files above the limit of a submission are refused, names from a dataset are shown without their escapes', async (t) => {
+  const folder = temporary(t), tree = path.join(folder, 'tree');
+  const run = makeRun({ id: 'import-run-odd', seed: 1 });
+  const odd = path.join(tree, 'runs/2026/\u001b[31m01');
+  mkdirSync(odd, { recursive: true });
+  writeFileSync(path.join(odd, 'import-run-odd.json'), JSON.stringify(seal(run, undefined)));
+  const files = exported(folder, [run, makeRun({ id: 'import-run-big', seed: 2, pad: 4_300_000 })]);
+  const { code, stdout, stderr } = await importing(tree, files);
+  assert.equal(code, 2);
+  assert.match(stderr, /payload-too-large/);
+  assert.ok(!`${stdout}${stderr}`.includes('\u001b'));
+  assert.equal((await importing(tree, files.slice(1), '--max-body', '5000000')).code, 0);
 });
