@@ -65,7 +65,7 @@ test('it can be turned off, and leaves a summary alone that would be too large',
   assert.equal(small.git('fsck', '--full', '--strict').trim(), '');
 });
 
-test('a remote is refreshed beside submissions, by one of two instances at a time', { timeout: 120_000 }, async (t) => {
+test('a remote is refreshed beside the submissions of two instances, and rests when there is nothing new', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t, { latencyMs: 50 });
   const services = [await startRemoteService(t, remote, { config: CONFIG }), await startRemoteService(t, remote, { config: CONFIG })];
   for (const service of services) await service.ready();

@@ -64,6 +64,19 @@ ${line(2, 'honest-run-000000', `${day}T00:00:02.000Z`)}\n`);
     assert.deepEqual([earlier.path, later.path].map((name) => path.basename(name)), ['planted-run-000000.json', 'honest-run-000000.json']);
 });
 
+test('of three that are the same the first one that was accepted is no copy', () => {
+  const place = dataset('three');
+  const order = ['of-three-b', 'of-three-c', 'of-three-a'];
+  mkdirSync(path.join(place, 'ledger'));
+  writeFileSync(path.join(place, 'ledger/2026-01-16.jsonl'), order.map((runId, i) => {
+    const file = store(place, baseOf3({ mutate() {} }, { id: runId, seed: 7, iterations: 1, chunks: 200 }), 'runs');
+    return `${canonical({ seq: i + 1, prev: '0'.repeat(64), at: `2026-01-16T00:00:0${i}.000Z`, event: 'accept', runId, path: file,
+      digest: '', submittedDigest: '', rules: 2, flags: [] })}\n`;
+  }).join(''));
+  const named = replay(place).reuse.map(({ earlier, later }) => [earlier, later].map((one) => path.basename(one.path, '.json')));
+  assert.deepEqual([...new Set(named.map((pair) => pair.join(' ')))], ['of-three-b of-three-c', 'of-three-b of-three-a']);
+});
+
 const llm = (one) => one.cells.find(({ workloadKind }) => workloadKind === 'llm-generate');
 
 /** Runs in every state that the ledger knows, with what set 3 has to say of them. */
