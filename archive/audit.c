@@ -55,6 +55,9 @@ bool audit(const struct audit_options *options, struct findings *findings,
     *counts = (struct audit_counts){0};
     table_begin(&work.runs, sizeof(struct audited), NULL);
     bool fine = audit_ledger(&work) && audit_index(&work) && audit_files(&work);
+    if (fine && !work.has_ledger && counts->files)
+        findings_add(findings, FINDING_LEDGER_MISSING, true, "ledger",
+                     "nothing says when, and by which rules, runs were accepted");
     if (fine)
         find_gaps(&work);
     fine = fine && (!options->history || audit_history(&work));

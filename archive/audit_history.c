@@ -27,6 +27,7 @@ struct past {
     size_t *sizes;            /* of the day files in the commit before, in bytes */
     char name[HEX_SHOWN + 1]; /* of the commit that is looked at */
     struct arena arena;       /* of that commit */
+    bool lines_unknown;       /* its ledger is another than the present one, which was said */
     struct table lines;
 };
 
@@ -120,13 +121,14 @@ static void check_day(struct past *past, size_t i, const git_oid *blob)
     }
     bool fine = size >= past->sizes[i] && size <= day->bytes.size &&
                 loose_id(GIT_OBJECT_BLOB, day->bytes.data, size, &now) && git_oid_equal(&now, blob);
-    if (!fine)
+    if (!fine) {
+        past->lines_unknown = true;
         findings_add(findings, FINDING_HISTORY, false, day->path,
                      "held other lines in commit %s than it does now", past->name);
-    else
-        note_lines(past, day->bytes.data + past->sizes[i], size - past->sizes[i]);
-    if (fine)
-        past->sizes[i] = size;
+        return;
+    }
+    note_lines(past, day->bytes.data + past->sizes[i], size - past->sizes[i]);
+    past->sizes[i] = size;
 }
 
 static git_tree *subtree(struct past *past, const git_tree *root, const char *name)
@@ -146,13 +148,19 @@ static bool is_day_now(const struct auditing *audit, const char *name)
     return false;
 }
 
-/* Day files that came with this commit and are no longer there. */
-static void find_lost_days(struct past *past, const git_tree *old, const git_tree *new)
+/* Day files of this commit that are no longer there: told where they came. */
+static void find_lost_days(struct past *past, const git_tree *old, const git_tree *now)
 {
-    for (size_t i = 0; new &&i < git_tree_entrycount(new); i++) {
-        const char *name = git_tree_entry_name(git_tree_entry_byindex(new, i));
+    for (size_t i = 0; now && i < git_tree_entrycount(now); i++) {
+        const git_tree_entry *is = git_tree_entry_byindex(now, i);
+        const char *name = git_tree_entry_name(is);
+        const git_tree_entry *was = old ? git_tree_entry_byname(old, name) : NULL;
         struct arena arena ARENA_SCOPE = {0};
-        if (!is_day_now(past->audit, name) && !(old && git_tree_entry_byname(old, name)))
+        if (is_day_now(past->audit, name) ||
+            (was && git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
+            continue;
+        past->lines_unknown = true;
+        if (!was)
             findings_add(past->audit->findings, FINDING_HISTORY, false,
                          arena_format(&arena, "ledger/%s", name), "came in commit %s and is gone",
                          past->name);
@@ -162,12 +170,12 @@ static void find_lost_days(struct past *past, const git_tree *old, const git_tre
 /* Where the day files that changed since the commit before stand. */
 static void check_ledger(struct past *past, const git_tree *before, const git_tree *after)
 {
-    git_tree *old = subtree(past, before, "ledger"), *new = subtree(past, after, "ledger");
-    find_lost_days(past, old, new);
+    git_tree *old = subtree(past, before, "ledger"), *now = subtree(past, after, "ledger");
+    find_lost_days(past, old, now);
     for (size_t i = 0; i < past->audit->day_count; i++) {
         const char *name = past->audit->days[i].path + strlen("ledger/");
         const git_tree_entry *was = old ? git_tree_entry_byname(old, name) : NULL,
-                             *is = new ? git_tree_entry_byname(new, name) : NULL;
+                             *is = now ? git_tree_entry_byname(now, name) : NULL;
         if (was && !is)
             findings_add(past->audit->findings, FINDING_HISTORY, false, past->audit->days[i].path,
                          "is missing in commit %s, and was there before it", past->name);
@@ -175,7 +183,7 @@ static void check_ledger(struct past *past, const git_tree *before, const git_tr
             check_day(past, i, git_tree_entry_id(is));
     }
     git_tree_free(old);
-    git_tree_free(new);
+    git_tree_free(now);
 }
 
 /* The run that the file at PATH is of, as lines name it. */
@@ -200,7 +208,7 @@ static void check_file(void *context, const char *path, const git_oid *before, c
     if (before && after)
         findings_add(audit->findings, FINDING_HISTORY, false, path, "was changed in commit %s",
                      past->name);
-    else if (!line && (!run || !run->redacted))
+    else if (!line && !past->lines_unknown && (!run || !run->redacted))
         findings_add(audit->findings, FINDING_HISTORY, after && (!run || !run->accepted), path,
                      "%s in commit %s, which has no line of it", after ? "came" : "went",
                      past->name);
@@ -238,6 +246,7 @@ static void check_lines(struct past *past)
 static bool check_commit(struct past *past, git_tree *before, git_tree *after, bool with_files)
 {
     table_begin(&past->lines, sizeof(struct line_there), NULL);
+    past->lines_unknown = false;
     check_ledger(past, before, after);
     bool fine = !with_files || check_files(past, before, after);
     if (fine && with_files)

@@ -10,6 +10,8 @@ enum { TEXT_MAX = 600 };
 static const struct {
     const char *code, *words;
 } table[FINDINGS] = {
+    [FINDING_LEDGER_MISSING] = {"ledger-missing",
+                                "there is no ledger: an older archive, or it was taken away"},
     [FINDING_LEDGER_LINE] = {"ledger-line", "a ledger line cannot be read, or is not canonical"},
     [FINDING_LEDGER_CHAIN] = {"ledger-chain",
                               "a ledger line does not follow the one that stands before it"},

@@ -9,6 +9,7 @@
 
 /* What differs, each with its stable code (finding_code). */
 enum finding {
+    FINDING_LEDGER_MISSING,
     FINDING_LEDGER_LINE,
     FINDING_LEDGER_CHAIN,
     FINDING_LEDGER_EVENT,

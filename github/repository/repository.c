@@ -72,12 +72,14 @@ bool repository_open_any(const char *path, struct repository **out, struct store
     if (git_reference_lookup(&head, repository->git, "HEAD"))
         return error_git(error, "cannot read HEAD of %s", path);
     const char *branch = git_reference_symbolic_target(head);
-    bool fits = branch && strlen(branch) < sizeof repository->branch;
+    if (!branch)
+        branch = "HEAD"; /* detached: it is the commit */
+    bool fits = strlen(branch) < sizeof repository->branch;
     if (fits)
         memcpy(repository->branch, branch, strlen(branch) + 1);
     git_reference_free(head);
     if (!fits)
-        return error_set(error, "HEAD of %s does not point to a branch", path);
+        return error_set(error, "the branch of %s has too long a name", path);
     *out = repository;
     repository = NULL;
     return true;
@@ -91,6 +93,8 @@ bool repository_open(const char *path, struct repository **out, struct store_err
     assert(repository); /* which the analyser does not see */
     if (!git_repository_is_bare(repository->git))
         return error_set(error, "%s is a work tree; the store is a bare repository", path);
+    if (!strcmp(repository->branch, "HEAD"))
+        return error_set(error, "HEAD of %s does not point to a branch", path);
     *out = repository;
     repository = NULL;
     return true;

@@ -32,7 +32,7 @@ struct repository_author {
 
 /* Opens a bare repository. Changes nothing. */
 bool repository_open(const char *path, struct repository **repository, struct store_error *error);
-/* The same, also for the repository of a work tree. */
+/* For reading: also the repository of a work tree, and one whose HEAD is detached. */
 bool repository_open_any(const char *path, struct repository **repository,
                          struct store_error *error);
 /* Opens it for writing: a missing or empty folder becomes a repository with branch main, an empty

@@ -253,7 +253,8 @@ int index_command(int count, char **arguments)
         .summary = "Rebuilds index/ (segments, manifest, summary, leaderboard) from the run "
                    "files.\n" DATASET_HELP "\nIn a bare repository the result is committed.",
         .exits =
-            "  0  the index is what the files say (it was written, or nothing had to change)\n"
+            "  0  the index is what the files say (it was written, or nothing had to change), or\n"
+            "     --dry-run said what would change\n"
             "  2  refused: a file cannot be indexed, or the index would lose a run\n"
             "  3  nothing was written: the dataset cannot be read or written, or the command was\n"
             "     stopped by a signal\n"

@@ -253,7 +253,7 @@ int export_command(int count, char **arguments)
             "texts.jsonl (what was generated), validation.txt (how each run is judged today) and\n"
             "datapackage.json, which says what every column is.\n" DATASET_HELP
             "\nOUTDIR is made; files of an earlier export in it are replaced, all at the end.\n"
-            "leaderboard.csv has the rows that `rows` prints.",
+            "leaderboard.csv has the rows that `rows` prints by default.",
         .exits =
             "  0  everything was exported\n"
             "  1  exported, but for what stderr names: files that are no run files\n"

@@ -207,10 +207,12 @@ int import_command(int count, char **arguments)
     if (operands < 0)
         return exit_code;
     taking.by = offline_line(&arena, by, NAME_UNITS);
-    if (!taking.by || !read_limit(limit, &options.summary_limit) ||
-        !read_limit(most, &taking.most)) {
-        offline_complain(arguments[0], "--by NAME is needed, in UTF-8; --summary-limit and "
-                                       "--max-body are numbers");
+    if (!taking.by) {
+        offline_complain(arguments[0], "--by NAME is needed, in UTF-8");
+        return EXIT_USAGE;
+    }
+    if (!read_limit(limit, &options.summary_limit) || !read_limit(most, &taking.most)) {
+        offline_complain(arguments[0], "--summary-limit and --max-body are numbers of bytes");
         return EXIT_USAGE;
     }
     options.archives = archives.values; /* one more than may be given, so that it ends with NULL */

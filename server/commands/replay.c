@@ -1,4 +1,5 @@
 /* replay: what another rule set would say of a dataset. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +117,10 @@ static void reuse_text(void *context, const struct replay_reuse *reuse)
     put_stream(&out, &reuse->later);
     buffer_text(&out, " repeats ");
     put_stream(&out, &reuse->earlier);
-    buffer_format(&out, ": %zu chunks, times %.9g as long\n", reuse->chunks, reuse->scale);
+    buffer_format(&out, ": %zu chunks", reuse->chunks);
+    if (fabs(reuse->scale - 1) > 1e-9)
+        buffer_format(&out, ", times %.9g as long", reuse->scale);
+    buffer_byte(&out, '\n');
     offline_print(&out);
 }
 
@@ -274,7 +278,10 @@ int replay_command(int count, char **arguments)
     bool json = false;
     struct judging judging = {.any_protocol = true};
     const struct option_row rows[] = {
-        JUDGING_RULES(judging),
+        {.name = "rules",
+         .value = "N",
+         .text = &judging.rules,
+         .help = "rule set to judge by: 2, or 3, a draft; needed"},
         {.name = "json", .flag = &json, .help = "one JSON object a line, the counts last"},
         JUDGING_OPTIONS(judging),
         {0}};

@@ -80,7 +80,7 @@ test('a sound archive has no differences: bare, work tree, plain folder', async 
 test('the real files verify, and what an archive lacks is a note', async () => {
   const { code, found, counts } = await audit(path.dirname(path.dirname(path.dirname(path.dirname(corpusFiles()[0])))));
   assert.equal(code, 0);
-  assert.deepEqual(found.map((one) => [one.code, one.note]), [['index-missing', true]]);
+  assert.deepEqual(found.map((one) => [one.code, one.note]), [['index-missing', true], ['ledger-missing', true]]);
   assert.equal(counts.files, corpusFiles().length);
 });
 
@@ -237,7 +237,7 @@ test('another verdict than the accept line says', async (t) => {
   await command(['index', dataset.at]);
   const alone = await audit(dataset.at);
   assert.equal(alone.code, 0, JSON.stringify(alone.found));
-  assert.deepEqual(alone.found.map((one) => [one.code, one.note, one.path]), [['verdict', true, moved]]);
+  assert.deepEqual(alone.found.map((one) => [one.code, one.note, one.path]), [['ledger-missing', true, 'ledger'], ['verdict', true, moved]]);
 });
 
 test('segments, manifest and summary that do not agree', async (t) => {
@@ -364,6 +364,9 @@ test('a ledger that was taken away in a commit, a commit that is lost, a shallow
   assert.equal(code, 1);
   const gone = found.filter((one) => one.code === 'history' && !one.note).map((one) => one.path);
   assert.ok(gone.length > 20 && gone.every((name) => name.startsWith('ledger/')), JSON.stringify(gone));
+  assert.deepEqual(found.filter((one) => one.note).map((one) => one.code), ['ledger-missing'], 'and no run is accused of it');
+  git(dataset.at, 'checkout', '-q', 'HEAD~1');
+  await auditClean(dataset.at, RUNS); // detached
 
   const shallow = mkdtempSync(path.join(tmpdir(), 'benchledger-audit-shallow-'));
   t.after(() => rmSync(shallow, { recursive: true, force: true }));
