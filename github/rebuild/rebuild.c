@@ -185,6 +185,7 @@ static bool make_index(struct rebuilding *work)
         if (work->options->tell)
             work->options->tell(work->options->context, file->entry, file->entry_size);
     }
+    arena_free(&work->arena); /* the entries are in the index now */
     work->result->runs = work->count;
     work->result->flagged = index_flagged(work->index);
     work->result->segments = index_segments(work->index);

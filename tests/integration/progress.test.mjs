@@ -8,18 +8,25 @@ import { after, before, test } from 'node:test';
 import { makeRun, seal } from '../support/run.mjs';
 import { BINARY, sleep } from '../support/service.mjs';
 
-const FILES = 400;
-let folder, data;
+const WANTED_MS = 1500;
+let folder, data, files = 0;
 
-/* One run of 3 MB under 400 names: enough to read for a while, and little to write. */
+/* One run of 3 MB under many names: as many as this machine reads for a while, and little to write. */
 before(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'benchledger-progress-'));
   data = path.join(folder, 'data');
   const month = path.join(data, 'runs/2026/01');
   mkdirSync(month, { recursive: true });
-  const first = path.join(month, 'progress-run-000.json');
-  writeFileSync(first, JSON.stringify(seal(makeRun({ id: 'progress-run-000', chunks: 9000, iterations: 9 }), undefined)));
-  for (let i = 1; i < FILES; i++) linkSync(first, path.join(month, `progress-run-${String(i).padStart(3, '0')}.json`));
+  const first = path.join(month, 'progress-run-0000.json');
+  writeFileSync(first, JSON.stringify(seal(makeRun({ id: 'progress-run-0000', chunks: 9000, iterations: 9 }), undefined)));
+  const grow = (count) => {
+    for (; files < count; files++)
+      if (files) linkSync(first, path.join(month, `progress-run-${String(files).padStart(4, '0')}.json`));
+  };
+  grow(20);
+  const began = Date.now();
+  spawnSync(BINARY, ['index', '--dry-run', data]);
+  grow(Math.min(3000, Math.ceil(20 * WANTED_MS / (Date.now() - began))));
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,10 +47,10 @@ for (const [name, args] of Object.entries(COMMANDS)) {
     assert.notEqual(status, 64);
     const bars = [...stdout.matchAll(/\r\w+ \[(#*)(\.*)\] (\d+) of (\d+) files, \d+ MB\/s/g)];
     assert.ok(bars.length > 1, `${bars.length} bars`);
-    for (const [, done, left, files, all] of bars) {
+    for (const [, done, left, at, all] of bars) {
       assert.equal(done.length + left.length, 30);
-      assert.equal(done.length, Math.ceil(30 * Number(files) / FILES - 1e-9));
-      assert.equal(Number(all), FILES);
+      assert.equal(done.length, Math.ceil(30 * Number(at) / files - 1e-9));
+      assert.equal(Number(all), files);
     }
     const last = stdout.lastIndexOf(bars.at(-1)[0]);
     assert.ok(stdout.indexOf('\r\u001b[K', last) > last, 'it is taken away');
