@@ -120,8 +120,8 @@ static void devices_change(struct tally *tally, const struct name *name, bool ad
         else
             high = middle;
     }
-    struct tally_item *item = tally->items + low;
-    bool known = low < tally->count && item->name == name;
+    struct tally_item *item = low < tally->count ? &tally->items[low] : NULL;
+    bool known = item && item->name == name;
     if (known && (add || item->count > 1)) {
         item->count += add ? 1 : (size_t)-1;
         return;

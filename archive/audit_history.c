@@ -105,30 +105,58 @@ static void note_lines(struct past *past, const char *bytes, size_t size)
     }
 }
 
-/* A day file of the commit has to be how the present one begins: git's own id of it says so, whatever the
- * size, without its being read. */
+/* Whether the present day file begins with what BLOB holds: git's own id of it says so, whatever the size, without
+ * its being read. */
+static bool begins_so(struct past *past, const struct ledger_file *day, const git_oid *blob,
+                      size_t *size)
+{
+    size_t length = 0;
+    git_object_t type;
+    git_oid now;
+    if (git_odb_read_header(&length, &type, past->odb, blob))
+        return false;
+    if (size)
+        *size = length;
+    return length <= day->bytes.size && loose_id(GIT_OBJECT_BLOB, day->bytes.data, length, &now) &&
+           git_oid_equal(&now, blob);
+}
+
 static void check_day(struct past *past, size_t i, const git_oid *blob)
 {
     const struct ledger_file *day = &past->audit->days[i];
-    struct findings *findings = past->audit->findings;
     size_t size = 0;
-    git_object_t type;
-    git_oid now;
-    if (git_odb_read_header(&size, &type, past->odb, blob)) {
-        findings_add(findings, FINDING_HISTORY, false, day->path, "cannot be read in commit %s",
-                     past->name);
-        return;
-    }
-    bool fine = size >= past->sizes[i] && size <= day->bytes.size &&
-                loose_id(GIT_OBJECT_BLOB, day->bytes.data, size, &now) && git_oid_equal(&now, blob);
-    if (!fine) {
+    if (!begins_so(past, day, blob, &size) || size < past->sizes[i]) {
         past->lines_unknown = true;
-        findings_add(findings, FINDING_HISTORY, false, day->path,
+        findings_add(past->audit->findings, FINDING_HISTORY, false, day->path,
                      "held other lines in commit %s than it does now", past->name);
         return;
     }
     note_lines(past, day->bytes.data + past->sizes[i], size - past->sizes[i]);
     past->sizes[i] = size;
+}
+
+static int by_day(const void *name, const void *day)
+{
+    return strcmp(name, ((const struct ledger_file *)day)->path + strlen("ledger/"));
+}
+
+/* Days are in order; NULL: there is no such file any more. */
+static const struct ledger_file *day_now(const struct auditing *audit, const char *name)
+{
+    return audit->day_count
+               ? bsearch(name, audit->days, audit->day_count, sizeof *audit->days, by_day)
+               : NULL;
+}
+
+/* Of a ledger that was merged. */
+static void check_merged_day(struct past *past, const git_tree_entry *entry)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    const struct ledger_file *day = day_now(past->audit, git_tree_entry_name(entry));
+    if (!day || !begins_so(past, day, git_tree_entry_id(entry), NULL))
+        findings_add(past->audit->findings, FINDING_HISTORY, false,
+                     arena_format(&arena, "ledger/%s", git_tree_entry_name(entry)),
+                     "has lines in what commit %s merged that are gone", past->name);
 }
 
 static git_tree *subtree(struct past *past, const git_tree *root, const char *name)
@@ -140,14 +168,6 @@ static git_tree *subtree(struct past *past, const git_tree *root, const char *na
     return tree;
 }
 
-static bool is_day_now(const struct auditing *audit, const char *name)
-{
-    for (size_t i = 0; i < audit->day_count; i++)
-        if (!strcmp(audit->days[i].path + strlen("ledger/"), name))
-            return true;
-    return false;
-}
-
 /* Day files of this commit that are no longer there: told where they came. */
 static void find_lost_days(struct past *past, const git_tree *old, const git_tree *now)
 {
@@ -156,7 +176,7 @@ static void find_lost_days(struct past *past, const git_tree *old, const git_tre
         const char *name = git_tree_entry_name(is);
         const git_tree_entry *was = old ? git_tree_entry_byname(old, name) : NULL;
         struct arena arena ARENA_SCOPE = {0};
-        if (is_day_now(past->audit, name) ||
+        if (day_now(past->audit, name) ||
             (was && git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is))))
             continue;
         past->lines_unknown = true;
@@ -171,6 +191,11 @@ static void find_lost_days(struct past *past, const git_tree *old, const git_tre
 static void check_ledger(struct past *past, const git_tree *before, const git_tree *after)
 {
     git_tree *old = subtree(past, before, "ledger"), *now = subtree(past, after, "ledger");
+    if (old && now && git_oid_equal(git_tree_id(old), git_tree_id(now))) {
+        git_tree_free(old);
+        git_tree_free(now);
+        return;
+    }
     find_lost_days(past, old, now);
     for (size_t i = 0; i < past->audit->day_count; i++) {
         const char *name = past->audit->days[i].path + strlen("ledger/");
@@ -214,17 +239,33 @@ static void check_file(void *context, const char *path, const git_oid *before, c
                      past->name);
 }
 
-static bool check_files(struct past *past, const git_tree *before, const git_tree *after)
+/* The folder NAME of a commit; NULL when there is none, or something else is in its place. */
+static const git_oid *folder_of(struct past *past, const git_tree *root, const char *name,
+                                bool tell)
+{
+    const git_tree_entry *entry = root ? git_tree_entry_byname(root, name) : NULL;
+    if (!entry || git_tree_entry_type(entry) == GIT_OBJECT_TREE)
+        return entry ? git_tree_entry_id(entry) : NULL;
+    if (tell)
+        findings_add(past->audit->findings, FINDING_HISTORY, false, name,
+                     "is no folder in commit %s", past->name);
+    return NULL;
+}
+
+static bool compare_folders(struct past *past, const git_tree *before, const git_tree *after,
+                            tree_tell tell)
 {
     static const char *const folders[] = {"runs", "quarantine", "withdrawn"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const git_tree_entry *was = before ? git_tree_entry_byname(before, folders[i]) : NULL,
-                             *is = git_tree_entry_byname(after, folders[i]);
-        if (!tree_compare(past->repository, folders[i], was ? git_tree_entry_id(was) : NULL,
-                          is ? git_tree_entry_id(is) : NULL, check_file, past, past->audit->error))
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (!tree_compare(past->repository, folders[i], folder_of(past, before, folders[i], false),
+                          folder_of(past, after, folders[i], true), tell, past, past->audit->error))
             return false;
-    }
     return true;
+}
+
+static bool check_files(struct past *past, const git_tree *before, const git_tree *after)
+{
+    return compare_folders(past, before, after, check_file);
 }
 
 /* Files of redacted runs are gone from a history that was rewritten. */
@@ -256,31 +297,72 @@ static bool check_commit(struct past *past, git_tree *before, git_tree *after, b
     return fine;
 }
 
-static bool tree_of(struct past *past, const git_oid *id, git_tree **tree)
+/* A file of what was merged that is not the same in the merge. Where the ledger still has its run, that explains
+ * it, or is told elsewhere. */
+static void check_merged_file(void *context, const char *path, const git_oid *before,
+                              const git_oid *after)
+{
+    struct past *past = context;
+    char key[TABLE_KEY_MAX + 1];
+    run_of_path(path, key);
+    const struct audited *run = (const struct audited *)table_find(&past->audit->runs, key);
+    if (before && (after || !run || !(run->accepted || run->redacted || run->file)))
+        findings_add(past->audit->findings, FINDING_HISTORY, false, path,
+                     after ? "is another in what commit %s merged"
+                           : "was in what commit %s merged, and went with it",
+                     past->name);
+}
+
+/* What a merge brings in has to be in it: its ledger is how the present one begins, no file of it is lost. Else
+ * a history would be replaced by merging it away. */
+static bool check_merged(struct past *past, git_commit *commit, const git_tree *after)
+{
+    bool fine = true;
+    for (unsigned i = 1; fine && i < git_commit_parentcount(commit); i++) {
+        git_commit *parent = NULL;
+        git_tree *tree = NULL;
+        if (git_commit_parent(&parent, commit, i)) {
+            note_end(past, git_commit_parent_id(commit, i));
+            continue;
+        }
+        fine = !git_commit_tree(&tree, parent);
+        git_tree *ledger = fine ? subtree(past, tree, "ledger") : NULL;
+        for (size_t k = 0; ledger && k < git_tree_entrycount(ledger); k++)
+            check_merged_day(past, git_tree_entry_byindex(ledger, k));
+        fine = fine && compare_folders(past, tree, after, check_merged_file);
+        git_tree_free(ledger);
+        git_tree_free(tree);
+        git_commit_free(parent);
+    }
+    return fine || error_git(past->audit->error, "cannot read what commit %s merged", past->name);
+}
+
+static bool check_next(struct past *past, size_t i, git_tree **before)
 {
     git_commit *commit = NULL;
-    int failed = git_commit_lookup(&commit, past->repository->git, id);
-    if (!failed)
-        failed = git_commit_tree(tree, commit);
+    git_tree *after = NULL;
+    git_oid_tostr(past->name, sizeof past->name, &past->commits[i]);
+    /* Where the oldest commit has a parent, nobody knows what came with it. */
+    bool with_files = i + 1 < past->count || !past->ends_early;
+    bool fine = (!git_commit_lookup(&commit, past->repository->git, &past->commits[i]) &&
+                 !git_commit_tree(&after, commit)) ||
+                error_git(past->audit->error, "cannot read commit %s", past->name);
+    fine =
+        fine && check_commit(past, *before, after, with_files) && check_merged(past, commit, after);
+    git_tree_free(*before);
     git_commit_free(commit);
-    return !failed || error_git(past->audit->error, "cannot read commit %s", past->name);
+    *before = after;
+    return fine;
 }
 
 static bool check_commits(struct past *past)
 {
-    git_tree *before = NULL, *after = NULL;
+    const struct audit_options *options = past->audit->options;
+    git_tree *before = NULL;
     bool fine = true;
     for (size_t i = past->count; fine && i > 0; i--) {
-        git_oid_tostr(past->name, sizeof past->name, &past->commits[i - 1]);
-        /* Where the oldest commit has a parent, nobody knows what came with it. */
-        bool with_files = i < past->count || !past->ends_early;
-        fine = tree_of(past, &past->commits[i - 1], &after) &&
-               check_commit(past, before, after, with_files);
-        git_tree_free(before);
-        before = after;
-        after = NULL;
+        fine = check_next(past, i - 1, &before);
         size_t done = ++past->audit->counts->commits;
-        const struct audit_options *options = past->audit->options;
         fine = fine &&
                (!options->step_back || options->step_back(options->context, done, past->count) ||
                 error_set(past->audit->error, "stopped"));

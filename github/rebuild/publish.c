@@ -70,18 +70,33 @@ void publish_free(struct publish_plan *plan)
     *plan = (struct publish_plan){0};
 }
 
+/* Everything is on the disk before anything has its name: a disk that is full changes nothing. */
+static bool stage_all(const struct publish_plan *plan, const char *folder,
+                      struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && i < plan->count; i++) {
+        const struct repository_file *file = &plan->files[i];
+        fine = !file->bytes || files_stage(arena_format(&arena, "%s/%s", folder, file->path),
+                                           file->bytes, file->size, error);
+    }
+    for (size_t i = 0; !fine && i < plan->count; i++)
+        files_unstage(arena_format(&arena, "%s/%s", folder, plan->files[i].path));
+    return fine;
+}
+
 bool publish_to_folder(const struct publish_plan *plan, const char *folder,
                        struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *index = arena_format(&arena, "%s/index", folder);
     const char *segments = arena_format(&arena, "%s/" INDEX_SEGMENTS_FOLDER, folder);
-    if (!files_make_folders(segments, error))
+    if (!files_make_folders(segments, error) || !stage_all(plan, folder, error))
         return false;
     for (size_t i = 0; i < plan->count; i++) {
         const struct repository_file *file = &plan->files[i];
-        const char *path = arena_format(&arena, "%s/%s", folder, file->path);
-        if (file->bytes && !files_replace(path, file->bytes, file->size, error))
+        if (file->bytes && !files_install(arena_format(&arena, "%s/%s", folder, file->path), error))
             return false;
     }
     for (size_t i = 0; i < plan->count; i++) { /* once the manifest no longer lists them */

@@ -102,22 +102,13 @@ static bool begin_next(struct walking *walking, size_t *number)
     return more;
 }
 
-static enum repository_found read_item(const struct source *source, const struct walk_item *item,
-                                       struct slot *slot)
-{
-    if (!source->repository)
-        return source_read(source, item->path, &slot->bytes, &slot->file.problem);
-    return repository_read(source->repository, &item->blob, &slot->bytes, &slot->file.problem)
-               ? REPOSITORY_FOUND
-               : REPOSITORY_FAULT;
-}
-
 static void look_at(struct walking *walking, const struct source *source, size_t number)
 {
     struct slot *slot = &walking->slots[number % walking->window];
     const struct walk_item *item = &walking->walk->list->items[number];
     slot->file = (struct walk_file){.number = number, .path = item->path, .problem = {"is gone"}};
-    if (read_item(source, item, slot) == REPOSITORY_FOUND) {
+    if (source_read_most(source, item->path, &item->blob, WALK_FILE_MOST, &slot->bytes,
+                         &slot->file.problem) == REPOSITORY_FOUND) {
         slot->file.bytes = buffer_string(&slot->bytes);
         slot->file.size = slot->bytes.size;
     }

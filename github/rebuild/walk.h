@@ -9,6 +9,10 @@
 #include "github/repository/source.h"
 #include "validator/arena.h"
 
+/* Larger files cannot be read. A run file is of 4 MiB at most, a segment of little more than 1 MB; an older archive has
+ * its whole index in one file. */
+enum { WALK_FILE_MOST = 64 << 20 };
+
 /* What is walked over. Zero-initialised is empty. */
 struct walk_item {
     const char *path;

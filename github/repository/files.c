@@ -48,10 +48,15 @@ bool files_write(int fd, const char *bytes, size_t size)
     return true;
 }
 
-bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error)
+static const char *staged_name(struct arena *arena, const char *path)
+{
+    return arena_format(arena, "%s.new", path);
+}
+
+bool files_stage(const char *path, const char *bytes, size_t size, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
-    const char *temporary = arena_format(&arena, "%s.new", path);
+    const char *temporary = staged_name(&arena, path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_system(error, "cannot write %s", temporary);
@@ -59,11 +64,30 @@ bool files_replace(const char *path, const char *bytes, size_t size, struct stor
     if (!fine)
         error_system(error, "cannot write %s", temporary);
     close(fd);
-    if (fine && rename(temporary, path))
-        fine = error_system(error, "cannot replace %s", path);
     if (!fine)
         unlink(temporary);
     return fine;
+}
+
+bool files_install(const char *path, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    return !rename(staged_name(&arena, path), path) ||
+           error_system(error, "cannot replace %s", path);
+}
+
+void files_unstage(const char *path)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    unlink(staged_name(&arena, path));
+}
+
+bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error)
+{
+    if (files_stage(path, bytes, size, error) && files_install(path, error))
+        return true;
+    files_unstage(path);
+    return false;
 }
 
 bool files_sync_folder(const char *path)

@@ -14,6 +14,11 @@ bool files_read(int fd, size_t most, struct buffer *out);
 bool files_write(int fd, const char *bytes, size_t size);
 /* Puts BYTES under the name PATH, whole and on the disk; the folder is not synced. */
 bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error);
+/* Its two halves, for several files that are to change together: BYTES on the disk under another name, and that
+ * name changed; or the other one removed. */
+bool files_stage(const char *path, const char *bytes, size_t size, struct store_error *error);
+bool files_install(const char *path, struct store_error *error);
+void files_unstage(const char *path);
 /* Makes the names in the folder at PATH durable. False: errno says why. */
 bool files_sync_folder(const char *path);
 /* Makes the folder at PATH and what is above it, durably. */

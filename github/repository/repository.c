@@ -225,6 +225,17 @@ enum repository_found repository_folder(struct repository *repository, const git
     return find_entry(repository, commit, path, GIT_OBJECT_TREE, tree, error);
 }
 
+bool repository_size(struct repository *repository, const git_oid *blob, size_t *size,
+                     struct store_error *error)
+{
+    git_odb *odb = NULL;
+    git_object_t type;
+    bool fine =
+        !git_repository_odb(&odb, repository->git) && !git_odb_read_header(size, &type, odb, blob);
+    git_odb_free(odb);
+    return fine || error_git(error, "cannot read a file of %s", repository->path);
+}
+
 bool repository_read(struct repository *repository, const git_oid *blob, struct buffer *out,
                      struct store_error *error)
 {
@@ -270,7 +281,8 @@ static bool list_tree(const struct listing *listing, const git_oid *id, const ch
         struct arena arena ARENA_SCOPE = {0};
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
         const char *path = arena_format(&arena, "%s/%s", folder, git_tree_entry_name(entry));
-        if (git_tree_entry_type(entry) == GIT_OBJECT_BLOB)
+        bool file = git_tree_entry_filemode(entry) != GIT_FILEMODE_LINK; /* as in a folder */
+        if (file && git_tree_entry_type(entry) == GIT_OBJECT_BLOB)
             fine = listing->tell(listing->context, path, git_tree_entry_id(entry));
         else if (git_tree_entry_type(entry) == GIT_OBJECT_TREE && depth < PATH_DEPTH_MAX)
             fine = list_tree(listing, git_tree_entry_id(entry), path, depth + 1);

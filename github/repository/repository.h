@@ -78,6 +78,9 @@ enum repository_found repository_find(struct repository *repository, const git_o
 /* The tree of the folder PATH in COMMIT: equal ids, equal content. */
 enum repository_found repository_folder(struct repository *repository, const git_oid *commit,
                                         const char *path, git_oid *tree, struct store_error *error);
+/* The size of BLOB, which is not read. */
+bool repository_size(struct repository *repository, const git_oid *blob, size_t *size,
+                     struct store_error *error);
 /* Adds the content of BLOB to OUT. */
 bool repository_read(struct repository *repository, const git_oid *blob, struct buffer *out,
                      struct store_error *error);

@@ -37,19 +37,20 @@ bool source_is_folder(const char *path)
     return false;
 }
 
-static enum repository_found read_file(const struct source *source, const char *path,
+static enum repository_found read_file(const struct source *source, const char *path, size_t most,
                                        struct buffer *out, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *full = arena_format(&arena, "%s/%s", source->folder, path);
-    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd =
+        open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* not for a FIFO's writer */
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return REPOSITORY_ABSENT;
     if (fd < 0) {
         error_system(error, "cannot open %s", full);
         return REPOSITORY_FAULT;
     }
-    bool fine = files_read(fd, FILE_MAX, out) || error_system(error, "cannot read %s", full);
+    bool fine = files_read(fd, most, out) || error_system(error, "cannot read %s", full);
     close(fd);
     return fine ? REPOSITORY_FOUND : REPOSITORY_FAULT;
 }
@@ -103,8 +104,30 @@ enum repository_found source_read(const struct source *source, const char *path,
                                   struct store_error *error)
 {
     if (!source->repository)
-        return read_file(source, path, out, error);
+        return read_file(source, path, FILE_MAX, out, error);
     return repository_content(source->repository, &source->commit, path, NULL, out, error);
+}
+
+static enum repository_found read_blob(struct repository *repository, const git_oid *blob,
+                                       size_t most, struct buffer *out, struct store_error *error)
+{
+    size_t size = 0;
+    if (!repository_size(repository, blob, &size, error))
+        return REPOSITORY_FAULT;
+    if (size > most) {
+        error_set(error, "is larger than %zu bytes", most);
+        return REPOSITORY_FAULT;
+    }
+    return repository_read(repository, blob, out, error) ? REPOSITORY_FOUND : REPOSITORY_FAULT;
+}
+
+enum repository_found source_read_most(const struct source *source, const char *path,
+                                       const git_oid *blob, size_t most, struct buffer *out,
+                                       struct store_error *error)
+{
+    if (!source->repository)
+        return read_file(source, path, most, out, error);
+    return read_blob(source->repository, blob, most, out, error);
 }
 
 struct git_listing {

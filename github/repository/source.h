@@ -26,6 +26,10 @@ bool source_is_folder(const char *path);
 /* Adds the content of PATH to OUT. */
 enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
                                   struct store_error *error);
+/* The same of a file that was listed, BLOB in a repository, unless it is larger than MOST bytes: a fault. */
+enum repository_found source_read_most(const struct source *source, const char *path,
+                                       const git_oid *blob, size_t most, struct buffer *out,
+                                       struct store_error *error);
 /* Tells the files below FOLDER, depth first, names in byte order; none when it is not there. TELL
  * ends the listing by returning false, which makes this return false. */
 typedef bool (*source_tell)(void *context, const char *path);

@@ -200,7 +200,8 @@ static bool compare_items(const struct comparing *comparing, const char *folder,
     struct arena arena ARENA_SCOPE = {0};
     git_oid was, is;
     const struct item *any = before ? before : after;
-    if (before && after && !memcmp(before->id, after->id, GIT_OID_RAWSZ))
+    if (before && after && before->is_file == after->is_file &&
+        !memcmp(before->id, after->id, GIT_OID_RAWSZ))
         return true;
     if (before)
         git_oid_fromraw(&was, before->id);
@@ -310,7 +311,8 @@ static void merge_children(const struct buffer *old, const struct child *childre
                 break;
         }
     }
-    buffer_add(out, old->data + copied, old->size - copied);
+    if (copied < old->size)
+        buffer_add(out, old->data + copied, old->size - copied);
     for (; i < count; i++)
         put_child(&children[i], out);
 }

@@ -189,13 +189,14 @@ int audit_command(int count, char **arguments)
     if ((exit_code = judging_begin(&flags.judging, &arena)) != OFFLINE_OK)
         return exit_code;
     struct findings findings = {0};
-    struct audit_counts counts;
+    struct audit_counts counts = {0};
     progress_begin("audit");
     bool fine = run_audit(&flags, arguments[0], &findings, &counts);
     findings_sort(&findings);
-    if (fine && flags.json)
+    /* Also when it could not go on: what was found stands. */
+    if (flags.json)
         print_json(&findings, &counts);
-    else if (fine)
+    else
         print_table(&findings, &counts);
     exit_code = !offline_printed() || !fine ? OFFLINE_UNREADABLE : findings.differences > 0;
     findings_free(&findings);

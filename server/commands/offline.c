@@ -116,8 +116,9 @@ bool offline_printed(void)
 
 int offline_output(const char *bytes, size_t size)
 {
+    bool terminal = isatty(STDOUT_FILENO); /* which sets errno */
     fwrite(bytes, 1, size, stdout);
-    if (isatty(STDOUT_FILENO))
+    if (terminal)
         fputc('\n', stdout);
     return offline_printed() ? OFFLINE_OK : OFFLINE_UNREADABLE;
 }

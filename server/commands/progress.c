@@ -31,6 +31,7 @@ void progress_begin(const char *what)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     progress.terminal = isatty(STDERR_FILENO);
     progress_next(what, "files");
 }

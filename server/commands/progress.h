@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on the first SIGINT or SIGTERM is only noted; the second one kills. WHAT is done, one word; static. */
+/* From now on the first SIGINT, SIGTERM or SIGHUP is only noted; the second one kills. WHAT is done, one word; static. */
 void progress_begin(const char *what);
 /* What follows is WHAT of another kind, UNITS in plural (`commits`); static. */
 void progress_next(const char *what, const char *units);
