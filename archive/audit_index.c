@@ -36,6 +36,8 @@ struct indexing {
     size_t summary_at;      /* how far it was compared */
     size_t summary_entries; /* that it holds */
     size_t flagged;
+    uint64_t accepted;   /* seq of the entry before; 0: without a line */
+    size_t unordered;    /* entries that stand behind one that was accepted later */
     struct buffer lines; /* of the manifest, as the segments give them */
     struct leaderboard *leaderboard;
 };
@@ -102,6 +104,9 @@ static void take_entry(struct indexing *indexing, const struct walk_file *file,
     indexing->flagged += entry->flagged;
     if (run->accepted && audit->entries_with_line_from > number)
         audit->entries_with_line_from = number;
+    if (run->accepted < indexing->accepted)
+        indexing->unordered++;
+    indexing->accepted = run->accepted;
     if (run->entry_path) {
         findings_add(audit->findings, FINDING_DUPLICATE_ENTRY, false, file->path,
                      "lists %s, which %s lists, too", run->item.key, run->entry_segment);
@@ -141,6 +146,19 @@ static void compare_summary(struct indexing *indexing, const struct walk_file *f
     indexing->summary_differs = true;
     findings_add(indexing->audit->findings, FINDING_SUMMARY, false, INDEX_SUMMARY_PATH,
                  "differs from what %s holds", file->path);
+}
+
+/* What is around the entries of the summary. */
+static void compare_ends(struct indexing *indexing)
+{
+    const struct buffer *summary = &indexing->summary;
+    struct findings *findings = indexing->audit->findings;
+    size_t end = indexing->summary_at ? indexing->summary_at : 1;
+    if (!indexing->has_summary)
+        findings_add(findings, FINDING_SUMMARY, true, INDEX_SUMMARY_PATH, "is missing");
+    else if (summary->size != end + 1 || summary->data[0] != '[' || summary->data[end] != ']')
+        findings_add(findings, FINDING_SUMMARY, false, INDEX_SUMMARY_PATH,
+                     "holds more or else than the entries of the segments");
 }
 
 static double count_of(const struct js_value *object, const char *name)
@@ -300,14 +318,15 @@ static void compare_manifest(struct indexing *indexing)
             findings_add(findings, FINDING_SEGMENT, false, INDEX_MANIFEST_PATH,
                          "lists segment %u, which is missing", i + 1);
     }
+    if (indexing->unordered)
+        findings_add(findings, FINDING_SEGMENT, true, INDEX_MANIFEST_PATH,
+                     "%zu entries do not stand in the order of acceptance", indexing->unordered);
     compare_count(indexing, "entries", indexing->audit->counts->entries);
     compare_count(indexing, "flagged", indexing->flagged);
     if (indexing->summary_differs)
         return;
     compare_count(indexing, "summaryEntries", indexing->summary_entries);
-    if (indexing->summary.size > 2 && indexing->summary_at + 1 != indexing->summary.size)
-        findings_add(findings, FINDING_SUMMARY, false, INDEX_SUMMARY_PATH,
-                     "holds more than the segments");
+    compare_ends(indexing);
     if (complete && complete->type == JS_TRUE &&
         indexing->summary_entries != indexing->audit->counts->entries)
         findings_add(findings, FINDING_SUMMARY, false, INDEX_SUMMARY_PATH,

@@ -46,11 +46,27 @@ static const char *read_leaderboard(struct leaderboard *leaderboard)
     return NULL;
 }
 
-/* Whether the dataset names repositories whose runs come before its own. */
+/* Whether the dataset names repositories whose runs come before its own; something else under that name is told. */
 static bool has_archives(struct auditing *audit)
 {
+    struct arena arena ARENA_SCOPE = {0};
     struct buffer bytes BUFFER_SCOPE = {0};
-    return source_read(&audit->options->source, ARCHIVES_PATH, &bytes, NULL) == REPOSITORY_FOUND;
+    struct js_document document;
+    struct js_error error;
+    if (source_read(&audit->options->source, ARCHIVES_PATH, &bytes, NULL) != REPOSITORY_FOUND)
+        return false;
+    const struct js_value *list = NULL;
+    if (js_read(&arena, buffer_string(&bytes), bytes.size, &document, &error))
+        list = js_get(&document.root, "archives");
+    bool fine = list && list->type == JS_ARRAY;
+    for (uint32_t i = 0; fine && i < list->size; i++) {
+        const struct js_value *hash = js_get(&list->items[i], "ledgerSha256");
+        fine = hash && hash->type == JS_STRING && hash->size == SHA256_HEX;
+    }
+    if (!fine)
+        findings_add(audit->findings, FINDING_ARCHIVES, false, ARCHIVES_PATH,
+                     "names no archives by the SHA-256 of a ledger line each");
+    return fine && list->size;
 }
 
 struct leaderboard *audit_leaderboard_begin(struct auditing *audit)
@@ -92,6 +108,9 @@ void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboa
         findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,
                      "is of %.0f entries, and there are %zu%s", leaderboard->wanted,
                      leaderboard->taken, why);
+    else if (leaderboard->board && leaderboard->wanted == 0 && audit->counts->entries)
+        findings_add(audit->findings, FINDING_LEADERBOARD, false, INDEX_LEADERBOARD_PATH,
+                     "is of no entries, and there are %zu", audit->counts->entries);
     else if (leaderboard->board && (made.size != leaderboard->bytes.size ||
                                     memcmp(made.data, leaderboard->bytes.data, made.size) != 0))
         findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,

@@ -4,6 +4,7 @@
 
 #include "archive/audit_state.h"
 #include "github/repository/source.h"
+#include "validator/calendar.h"
 
 struct chain {
     struct auditing *audit;
@@ -36,8 +37,12 @@ static void check_place(struct chain *chain, const struct ledger_line *line)
                      (unsigned long long)line->seq, (unsigned long long)chain->seq);
     if (!js_equals(line->prev, chain->last))
         difference(chain, FINDING_LEDGER_CHAIN, "does not hold the SHA-256 of the line before it");
-    if (!line->at || line->at->size < LEDGER_DAY ||
-        memcmp(line->at->text, chain->day, LEDGER_DAY) > 0)
+    double ms;
+    int year, month;
+    if (!line->at || line->at->size != CALENDAR_SIZE - 1 ||
+        !calendar_read(text_of(line->at), &ms, &year, &month))
+        difference(chain, FINDING_LEDGER_LINE, "has no time as YYYY-MM-DDTHH:MM:SS.mmmZ");
+    else if (memcmp(line->at->text, chain->day, LEDGER_DAY) > 0)
         difference(chain, FINDING_LEDGER_LINE, "has a time that is later than its day file");
 }
 
@@ -74,8 +79,8 @@ static void take_event(struct chain *chain, const struct ledger_line *line)
         run->accepted = line->seq;
         run->accepted_flagged =
             line->path && line->path->size > 11 && !memcmp(line->path->text, "quarantine/", 11);
-    } else {
-        chain->audit->decisions++;
+    } else if (run->accepted && !js_equals(line->action, "keep")) {
+        chain->audit->decisions++; /* about an entry */
     }
     run->redacted = run->redacted || js_equals(line->event, "redact");
     /* Far in the future every nonce is too old to be kept. */

@@ -33,6 +33,7 @@ static const struct {
     [FINDING_MANIFEST] = {"manifest", "the manifest cannot be read, or counts something else"},
     [FINDING_SEGMENT] = {"segment", "a segment is missing, or is not what the manifest says"},
     [FINDING_SUMMARY] = {"summary", "the summary does not hold what the segments hold"},
+    [FINDING_ARCHIVES] = {"archives", "archives.json cannot be read"},
     [FINDING_LEADERBOARD] = {"leaderboard", "leaderboard.json is not what the entries give"},
     [FINDING_ENTRY] = {"entry", "an index entry is not the one that its file gives"},
     [FINDING_DUPLICATE_ENTRY] = {"duplicate-entry", "the index lists a run twice"},

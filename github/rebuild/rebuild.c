@@ -343,10 +343,7 @@ enum rebuild_outcome rebuild(const struct rebuild_options *options, struct rebui
         return rebuild_source(options, &source, options->dataset, result, &moved, error);
     }
     struct repository *repository REPOSITORY_SCOPE = NULL;
-    if (!repository_open(options->dataset, &repository, error)) {
-        error_set(error, "%s is neither a folder with a dataset nor a bare repository",
-                  options->dataset);
+    if (!repository_open(options->dataset, &repository, error))
         return REBUILD_FAILED;
-    }
     return rebuild_bare(options, repository, result, error);
 }

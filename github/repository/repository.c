@@ -50,6 +50,12 @@ void repository_trust(bool on)
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, !on);
 }
 
+void repository_open_foreign(void)
+{
+    need_libgit2();
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+}
+
 bool repository_open_any(const char *path, struct repository **out, struct store_error *error)
 {
     need_libgit2();

@@ -32,6 +32,9 @@ struct repository_author {
 
 /* Opens a bare repository. Changes nothing. */
 bool repository_open(const char *path, struct repository **repository, struct store_error *error);
+/* Commands that only read may look at what belongs to somebody else: nothing of ours runs what a repository's
+ * configuration or hooks say. For the whole process. */
+void repository_open_foreign(void);
 /* For reading: also the repository of a work tree, and one whose HEAD is detached. */
 bool repository_open_any(const char *path, struct repository **repository,
                          struct store_error *error);

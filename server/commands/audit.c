@@ -191,6 +191,7 @@ int audit_command(int count, char **arguments)
     struct findings findings = {0};
     struct audit_counts counts = {0};
     progress_begin("audit");
+    repository_open_foreign();
     bool fine = run_audit(&flags, arguments[0], &findings, &counts);
     findings_sort(&findings);
     /* Also when it could not go on: what was found stands. */

@@ -381,6 +381,7 @@ int rows_command(int count, char **arguments)
     if (!check_words(&fresh.words))
         return EXIT_USAGE;
     progress_begin("rows");
+    repository_open_foreign();
     if (reset_board(&fresh, &error) && fill_board(arguments[0], fresh.board, &error)) {
         board_write_rows(fresh.board, NULL, &out);
         return offline_output(out.data, out.size);

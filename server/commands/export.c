@@ -285,6 +285,7 @@ int export_command(int count, char **arguments)
         return EXIT_USAGE;
     }
     progress_begin("export");
+    repository_open_foreign();
     REPOSITORY_SCOPE struct repository *repository = NULL;
     struct exporting work = {.error = {"the answer key cannot be used"}};
     work.board = board_new(dataset_protocols(&work.arena, protocols));

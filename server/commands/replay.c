@@ -248,6 +248,7 @@ static int run_replay(const struct judging *judging, bool json, const char *data
     struct store_error error;
     struct replay_counts counts;
     progress_begin("replay");
+    repository_open_foreign();
     if (!dataset_source(dataset, &repository, &options.source, &error) ||
         !replay(&options, &counts, &error)) {
         offline_complain(dataset, error.message);

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { makeArchive } from '../support/archive.mjs';
 import { audit, auditClean } from '../support/audit.mjs';
 import { corpusFiles } from '../support/corpus.mjs';
-import { makeRun, seal, sha256 } from '../support/run.mjs';
+import { canonical, makeRun, seal, sha256 } from '../support/run.mjs';
 import { command } from '../support/service.mjs';
 
 const RUNS = 120;
@@ -311,7 +311,7 @@ test('a leaderboard that its entries do not give', async (t) => {
   }
   changed((next) => { next.entries += 1; });
   assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['leaderboard', false]]);
-  dataset.write('archives.json', '{"version":1,"archives":[]}');
+  dataset.write('archives.json', JSON.stringify({ version: 1, archives: [{ url: 'x', ledgerSha256: sha256('x') }] }));
   assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['leaderboard', true]]);
   dataset.write(name, '{');
   assert.deepEqual((await audit(dataset.at)).found.map((one) => one.text), ['is not JSON']);
@@ -378,6 +378,94 @@ test('a ledger that was taken away in a commit, a commit that is lost, a shallow
   const lost = await audit(shallow);
   assert.equal(lost.code, 1);
   assert.deepEqual(lost.found.map((one) => [one.code, one.note]), [['history', false]]);
+});
+
+test('a history that was merged away, folders that are none, files that are links', async (t) => {
+  const dataset = copy(t, { commits: true });
+  const commitTree = (tree, ...parents) => git(dataset.at, 'commit-tree', tree, '-m', 'x', ...parents.flatMap((one) => ['-p', one]));
+  const old = git(dataset.at, 'rev-parse', 'HEAD');
+  const reset = (to) => git(dataset.at, 'reset', '-q', '--hard', to);
+  /* Everything of the last run goes, ledger and index with it, and the old history is merged into that. */
+  const day = dataset.files('ledger').at(-1), lines = dataset.read(day).trimEnd().split('\n'), gone = JSON.parse(lines.pop());
+  unlinkSync(path.join(dataset.at, gone.path));
+  if (lines.length) dataset.write(day, `${lines.join('\n')}\n`);
+  else unlinkSync(path.join(dataset.at, day));
+  assert.equal((await command(['index', '--allow-shrink', dataset.at])).code, 0);
+  git(dataset.at, 'add', '-A');
+  const tree = git(dataset.at, 'write-tree');
+  reset(commitTree(tree, commitTree(tree), old));
+  const merged = await audit(dataset.at);
+  assert.equal(merged.code, 1);
+  assert.deepEqual(merged.found.map((one) => [one.code, one.path]), [['history', day], ['history', gone.path]]);
+  /* A branch that took nothing away. */
+  reset(old);
+  dataset.write('NOTES.md', 'words');
+  git(dataset.at, 'add', '-A');
+  git(dataset.at, 'commit', '-qm', 'words');
+  reset(commitTree(git(dataset.at, 'rev-parse', 'HEAD^{tree}'), old, git(dataset.at, 'rev-parse', 'HEAD')));
+  await auditClean(dataset.at, RUNS);
+
+  reset(old);
+  dataset.write('withdrawn', 'no folder');
+  git(dataset.at, 'add', '-A');
+  git(dataset.at, 'commit', '-qm', 'a file');
+  git(dataset.at, 'rm', '-q', 'withdrawn');
+  git(dataset.at, 'commit', '-qm', 'and none');
+  const name = someRun(dataset);
+  const blob = git(dataset.at, 'rev-parse', `HEAD:${name}`);
+  git(dataset.at, 'update-index', '--cacheinfo', `120000,${blob},${name}`);
+  git(dataset.at, 'commit', '-qm', 'a link');
+  const tip = path.join(mkdtempSync(path.join(tmpdir(), 'benchledger-audit-link-')), 'bare.git');
+  t.after(() => rmSync(path.dirname(tip), { recursive: true, force: true }));
+  git(folder, 'clone', '-q', '--bare', dataset.at, tip);
+  const odd = await audit(tip);
+  assert.deepEqual(odd.found.map((one) => [one.code, one.path, one.note]), [['entry-without-file', name, false],
+    ['line-without-file', name, false], ['history', name, false], ['history', 'withdrawn', false]]);
+});
+
+test('times that are none, rule sets that are none, excuses that do not hold', async (t) => {
+  const line = (dataset, change) => {
+    const name = dataset.files('ledger').at(-1);
+    const all = dataset.read(name).trimEnd().split('\n'), last = JSON.parse(all.pop());
+    change(last);
+    dataset.write(name, `${[...all, canonical(last)].join('\n')}\n`);
+    return [name, last.path];
+  };
+  await damaged(t, (dataset) => [['ledger-line', line(dataset, (last) => { last.at = `${last.at.slice(0, 10)} banana`; })[0]]]);
+  for (const change of [(last) => { last.rules = 1; last.flags = ['x']; }, (last) => { delete last.rules; last.flags = ['x']; },
+    (last) => { last.flags = ['unknown-name']; }, (last) => { last.rules = 3; last.flags = ['unknown-name', 'text-chunk-mismatch']; }])
+    await damaged(t, (dataset) => [['verdict', line(dataset, change)[1]]]);
+  const dataset = copy(t);
+  line(dataset, (last) => { last.rules = 99; last.flags = ['x']; });
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['verdict', true]], 'a later version may know it');
+});
+
+test('a summary that is cut, gone or empty, an order that is not that of acceptance, archives.json that is none', async (t) => {
+  const summary = 'index/summary.json', manifest = 'index/manifest.json';
+  await damaged(t, (dataset) => {
+    dataset.write(summary, `${dataset.read(summary).slice(0, -1)}x`);
+    return [['summary', summary]];
+  });
+  const none = (dataset) => dataset.write(manifest, dataset.read(manifest).replace('"summaryComplete":true', '"summaryComplete":false')
+    .replace(`"summaryEntries":${RUNS}`, '"summaryEntries":0'));
+  await damaged(t, (dataset) => {
+    none(dataset);
+    dataset.write(summary, 'x');
+    return [['summary', summary]];
+  });
+  await damaged(t, (dataset) => {
+    dataset.write('archives.json', '{"archives":[{"url":"x"}]}');
+    return [['archives', 'archives.json']];
+  });
+  const dataset = copy(t);
+  none(dataset);
+  unlinkSync(path.join(dataset.at, summary));
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['summary', true]]);
+  const other = copy(t), first = 'index/segments/00001.json';
+  const entries = JSON.parse(other.read(first)).reverse();
+  other.write(first, JSON.stringify(entries));
+  const { found } = await audit(other.at);
+  assert.ok(found.some((one) => one.note && /order of acceptance/.test(one.text)));
 });
 
 test('a name that is no text, and many differences', async (t) => {
