@@ -23,7 +23,7 @@ enum { FIRST_OBJECTS = 3 };
 /* Bytes of packs that are mapped at once, by all handles together: a tool that reads a whole dataset needs no
  * more of them than a service that reads a file now and then. */
 #define PACK_WINDOW ((size_t)32 << 20)
-#define PACKS_MAPPED ((size_t)128 << 20)
+#define PACKS_MAPPED ((size_t)96 << 20)
 
 enum { PATH_DEPTH_MAX = 16 };
 
