@@ -151,9 +151,10 @@ static bool write_run(struct import *import, struct pending *item, struct store_
     char *path = arena_format(&arena, "%s/%s", import->options.dataset, change->path);
     char *folder = arena_copy(&arena, path, (size_t)(strrchr(path, '/') - path));
     if (!files_make_folders(folder, error) ||
-        !files_replace(path, change->bytes, change->bytes_size, error) ||
-        !files_sync_folder(folder))
-        return error_system(error, "cannot write %s", path);
+        !files_replace(path, change->bytes, change->bytes_size, error))
+        return false;
+    if (!files_sync_folder(folder))
+        return error_system(error, "cannot sync %s", folder);
     append_line(import, item);
     return true;
 }

@@ -302,7 +302,8 @@ test('a leaderboard that its entries do not give', async (t) => {
   const board = JSON.parse(dataset.read(name));
   const changed = (change) => { const next = structuredClone(board); change(next); dataset.write(name, JSON.stringify(next)); };
   for (const [text, change] of [[/entries give another$/, (next) => { next.rows[0].loadColdMs += 1; }],
-    [/entries give another$/, (next) => { next.entries -= 1; }], [/does not say/, (next) => { delete next.protocols; }]]) {
+    [/entries give another$/, (next) => { next.entries -= 1; }],
+    [/is of no entries, and there are 120$/, (next) => { Object.assign(next, { entries: 0, runs: 0, rows: [] }); }], [/does not say/, (next) => { delete next.protocols; }]]) {
     changed(change);
     const { code, found } = await audit(dataset.at);
     assert.equal(code, 1);
