@@ -1,7 +1,6 @@
 #include "aggregate/export.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "aggregate/csv.h"
 #include "aggregate/device.h"
@@ -70,97 +69,7 @@ static double event_time(const struct bench_run *run, const char *type, bool las
     return t ? t->number : NAN;
 }
 
-/* The column of a package: rv_ and its name, lower-cased, other than letters and digits one `_`, trimmed. */
-static const char *package_column(struct arena *arena, const struct js_value *package)
-{
-    BUFFER_SCOPE struct buffer name = {0};
-    struct text lower = text_lower(arena, text_of(package));
-    bool gap = false;
-    buffer_text(&name, "rv_");
-    for (size_t i = 0; i < lower.size; i++) {
-        char c = lower.data[i];
-        if ((c < 'a' || c > 'z') && (c < '0' || c > '9')) {
-            gap = true;
-            continue;
-        }
-        if (gap && name.size > 3)
-            buffer_byte(&name, '_');
-        gap = false;
-        buffer_byte(&name, c);
-    }
-    return arena_copy(arena, name.data, name.size);
-}
-
-/* Where NAME stands among the names, or has to. */
-static size_t find_package(const struct export_packages *packages, const char *name, bool *found)
-{
-    size_t low = 0, high = packages->count;
-    *found = false;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int way = strcmp(packages->names[middle], name);
-        *found = *found || way == 0;
-        if (way < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool add_package(struct export_packages *packages, const char *name)
-{
-    bool found;
-    size_t at = find_package(packages, name, &found);
-    if (found)
-        return true;
-    if (packages->count == EXPORT_PACKAGES_MAX)
-        return false;
-    if (packages->count == packages->room) {
-        packages->room = packages->room ? packages->room * 2 : 32;
-        packages->names =
-            memory_grow((void *)packages->names, packages->room * sizeof *packages->names);
-    }
-    memmove((void *)(packages->names + at + 1), (void *)(packages->names + at),
-            (packages->count - at) * sizeof *packages->names);
-    packages->names[at] = arena_copy(&packages->arena, name, strlen(name));
-    packages->count++;
-    return true;
-}
-
-bool export_packages_add(struct export_packages *packages, const struct verdict *verdict)
-{
-    ARENA_SCOPE struct arena arena = {0};
-    const struct js_value *versions = bench_run_of(verdict->run)->runtime_versions;
-    bool fine = true;
-    for (uint32_t i = 0; versions && i < versions->size; i++)
-        fine = add_package(packages, package_column(&arena, &versions->members[i].key)) && fine;
-    return fine;
-}
-
-void export_packages_free(struct export_packages *packages)
-{
-    free((void *)packages->names);
-    arena_free(&packages->arena);
-    *packages = (struct export_packages){0};
-}
-
-/* Of two packages with one column the later one counts, as of two equal keys. */
-static void find_versions(struct arena *arena, struct export_run *export)
-{
-    const struct js_value *versions = export->run->runtime_versions;
-    export->versions = arena_clear_take(arena, export->packages->count, sizeof *export->versions);
-    for (uint32_t i = 0; versions && i < versions->size; i++) {
-        bool found;
-        const char *name = package_column(arena, &versions->members[i].key);
-        size_t at = find_package(export->packages, name, &found);
-        if (found)
-            export->versions[at] = &versions->members[i].value;
-    }
-}
-
-const struct export_run *export_prepare(struct arena *arena, const struct report *report,
-                                        const struct export_packages *packages)
+const struct export_run *export_prepare(struct arena *arena, const struct report *report)
 {
     const struct bench_run *run = bench_run_of(report->verdict.run);
     struct export_run *export = arena_clear_take(arena, 1, sizeof *export);
@@ -174,8 +83,6 @@ const struct export_run *export_prepare(struct arena *arena, const struct report
     export->suite_start = event_time(run, "suite-start", false);
     export->suite_end = event_time(run, "suite-end", true);
     export->pressure = export_pressure(export);
-    export->packages = packages;
-    find_versions(arena, export);
     return export;
 }
 
@@ -223,16 +130,6 @@ static const struct js_value *origin_of(const struct export_row *row, enum expor
                                  : row->iteration_value;
 }
 
-static void write_versions(const struct export_row *row, struct buffer *out)
-{
-    for (size_t i = 0; i < row->run->packages->count; i++) {
-        const struct js_value *version = row->run->versions[i];
-        if (version)
-            csv_text(out, version->text, version->size);
-        buffer_byte(out, ',');
-    }
-}
-
 static void write_column(const struct export_column *column, const struct export_row *row,
                          struct buffer *out)
 {
@@ -245,13 +142,12 @@ static void write_column(const struct export_column *column, const struct export
         write_value(value, column->type, out);
 }
 
-/* Columns of packages stand before another one, so that each brings its comma. */
 static void write_row(const struct export_layout *layout, const struct export_row *row,
                       struct buffer *out)
 {
     for (size_t i = 0; i < layout->count; i++) {
         if (layout->columns[i].type == EXPORT_VERSIONS) {
-            write_versions(row, out);
+            export_open_versions(row->run->run, out);
             continue;
         }
         write_column(&layout->columns[i], row, out);

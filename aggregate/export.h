@@ -6,6 +6,7 @@
 #define BENCHLEDGER_AGGREGATE_EXPORT_H
 
 #include "aggregate/report.h"
+#include "validator/text.h"
 
 enum export_table { EXPORT_ITERATIONS, EXPORT_CELLS, EXPORT_RUNS, EXPORT_TABLES };
 /* Of the file, without `.csv`. */
@@ -22,16 +23,20 @@ struct export_packages {
 bool export_packages_add(struct export_packages *packages, const struct verdict *verdict);
 void export_packages_free(struct export_packages *packages);
 
-/* A judged run that has its shape, prepared for its rows; it and what it points to live in ARENA. REPORT and
- * PACKAGES must outlive it. */
+/* A judged run that has its shape, prepared for its rows; it and what it points to live in ARENA. REPORT must outlive
+ * it. */
 struct export_run;
-const struct export_run *export_prepare(struct arena *arena, const struct report *report,
-                                        const struct export_packages *packages);
+const struct export_run *export_prepare(struct arena *arena, const struct report *report);
 
-/* The header line of a table, and the lines of one run. */
+/* The header line of a table. */
 void export_write_header(enum export_table table, const struct export_packages *packages,
                          struct buffer *out);
+/* The lines of one run, open where columns of packages go: these are known when all runs are. Until then the lines
+ * are bytes to be kept, and no CSV. */
 void export_write_run(enum export_table table, const struct export_run *run, struct buffer *out);
+/* Writes LINES with a field for each of PACKAGES, which hold the run's own (but those beyond the limit). */
+void export_close_lines(struct text lines, const struct export_packages *packages,
+                        struct buffer *out);
 /* The lines of one run in texts.jsonl and in validation.txt. */
 void export_write_texts(const struct export_run *run, struct buffer *out);
 void export_write_validation(const struct export_run *run, struct buffer *out);

@@ -4,7 +4,6 @@
 
 #include "aggregate/export.h"
 #include "validator/bench_run.h"
-#include "validator/text.h"
 
 enum pressure_state {
     PRESSURE_CRITICAL,
@@ -26,8 +25,6 @@ struct export_run {
     struct text device_class, device_subclass;
     double suite_start, suite_end; /* of the page's clock; NAN: not known */
     struct pressure pressure;
-    const struct export_packages *packages;
-    const struct js_value **versions; /* one for each of them, NULL: none */
 };
 
 /* One row: of a run, a cell or an iteration. What its table has no use for is NULL. */
@@ -189,5 +186,8 @@ struct pressure export_pressure(const struct export_run *run);
 void export_device_class(const struct export_row *row, struct buffer *out);
 void export_device_subclass(const struct export_row *row, struct buffer *out);
 void export_load_ms(const struct export_row *row, struct buffer *out);
+
+/* The versions of RUN's packages where their columns go, open: each column brings its comma. */
+void export_open_versions(const struct bench_run *run, struct buffer *out);
 
 #endif

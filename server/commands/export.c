@@ -1,6 +1,5 @@
 /* export: a dataset as tables. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "aggregate/board.h"
 #include "aggregate/entry.h"
@@ -8,30 +7,22 @@
 #include "github/rebuild/walk.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
-#include "server/commands/export_files.h"
+#include "server/commands/export_lines.h"
 #include "server/commands/offline.h"
 #include "server/commands/options.h"
 #include "server/commands/progress.h"
-#include "validator/text.h"
-
-/* What runs are ordered by. */
-struct sort_key {
-    const char *created_at; /* NULL: the file is no run file */
-    struct walk_item item;
-};
 
 struct exporting {
     struct source source;
-    struct arena arena; /* creation times, answer key */
+    struct arena arena; /* of the answer key */
     struct walk_list list;
-    struct sort_key *keys; /* of the list's files */
-    size_t written;
     size_t left_out; /* files that are no run files */
     bool narrow;     /* a runtime package has no column */
     struct export_packages packages;
     struct answer_key key;
     struct board *board;
     bool from_index; /* the board's rows are those of the index */
+    struct export_lines lines;
     struct export_files files;
     struct store_error error;
 };
@@ -41,21 +32,10 @@ struct looked {
     struct report report;
     char problem[REPORT_PROBLEM_MAX]; /* when it is not even JSON; else empty */
     struct js_document document;
-    struct text parts[EXPORT_FILES]; /* of the files that have lines of it */
-    struct text entry;               /* when the board needs it */
+    /* Its lines of each file of the export. The leaderboard is made of entries: the one of this run stands in for its
+     * lines, where the board needs it. */
+    struct text parts[EXPORT_FILES];
 };
-
-/* Reads a file on a worker's thread. False: it is not even JSON. */
-static bool read_file(struct walk_file *file, struct looked **out)
-{
-    struct js_error problem;
-    struct looked *looked = *out = file->result = arena_clear_take(&file->arena, 1, sizeof *looked);
-    if (!file->bytes)
-        snprintf(looked->problem, sizeof looked->problem, "%.200s", file->problem.message);
-    else if (!js_read(&file->arena, file->bytes, file->size, &looked->document, &problem))
-        report_json_problem(&problem, looked->problem);
-    return !*looked->problem;
-}
 
 /* Whether it is a run file; says why not. */
 static bool is_run(const struct walk_file *file)
@@ -68,58 +48,69 @@ static bool is_run(const struct walk_file *file)
     return looked->report.shaped;
 }
 
-/* The first pass. Neither digest nor verdict matter in it. */
-static void look_for_key(void *context, struct walk_file *file)
+static struct text keep(struct arena *arena, struct buffer *bytes)
 {
-    struct looked *looked;
+    struct text kept = {arena_copy(arena, bytes->data, bytes->size), bytes->size};
+    bytes->size = 0;
+    return kept;
+}
+
+static void write_lines(const struct exporting *work, struct walk_file *file, struct looked *looked)
+{
+    BUFFER_SCOPE struct buffer out = {0};
+    const struct export_run *run = export_prepare(&file->arena, &looked->report);
+    for (int table = 0; table < EXPORT_TABLES; table++) {
+        export_write_run((enum export_table)table, run, &out);
+        looked->parts[table] = keep(&file->arena, &out);
+    }
+    export_write_texts(run, &out);
+    looked->parts[FILE_TEXTS] = keep(&file->arena, &out);
+    export_write_validation(run, &out);
+    looked->parts[FILE_VALIDATION] = keep(&file->arena, &out);
+    if (work->from_index)
+        return;
+    entry_write(&looked->report.verdict, !strncmp(file->path, "quarantine/", 11), file->path, &out);
+    looked->parts[FILE_LEADERBOARD] = keep(&file->arena, &out);
+}
+
+/* On a worker's thread: all lines of a run are made there. */
+static void look_at(void *context, struct walk_file *file)
+{
+    const struct exporting *work = context;
     const struct policy policy = report_policy(true);
-    (void)context;
-    if (read_file(file, &looked))
-        looked->report.shaped = validate(&file->arena, &looked->document, &policy, NULL,
-                                         &looked->report.verdict, &looked->report.errors);
+    struct js_error problem;
+    struct looked *looked = file->result = arena_clear_take(&file->arena, 1, sizeof *looked);
+    if (!file->bytes) {
+        snprintf(looked->problem, sizeof looked->problem, "%.200s", file->problem.message);
+        return;
+    }
+    if (!js_read(&file->arena, file->bytes, file->size, &looked->document, &problem)) {
+        report_json_problem(&problem, looked->problem);
+        return;
+    }
+    report_judge(&looked->report, file->path, &file->arena, &looked->document, &policy, &work->key);
+    if (looked->report.shaped)
+        write_lines(work, file, looked);
 }
 
-static bool step(const struct walk_file *file, const struct exporting *work,
-                 struct store_error *error)
+static bool step(size_t done, size_t count, size_t size, struct store_error *error)
 {
-    return progress_step(file->number + 1, work->list.count, file->size) ||
-           error_set(error, "stopped; nothing was replaced");
+    return progress_step(done, count, size) || error_set(error, "stopped; nothing was replaced");
 }
 
-static bool take_key(void *context, struct walk_file *file, struct store_error *error)
+static bool take(void *context, struct walk_file *file, struct store_error *error)
 {
     struct exporting *work = context;
     const struct looked *looked = file->result;
-    if (is_run(file)) {
-        const struct verdict *verdict = &looked->report.verdict;
-        const struct js_value *created_at = verdict->identity->created_at;
-        work->keys[file->number].created_at =
-            arena_copy(&work->arena, created_at->text, created_at->size);
-        work->narrow = !export_packages_add(&work->packages, verdict) || work->narrow;
-    } else {
+    if (!is_run(file)) {
         work->left_out++;
+        return step(file->number + 1, work->list.count, file->size, error);
     }
-    return step(file, work, error);
-}
-
-static int by_creation(const void *left, const void *right)
-{
-    const struct sort_key *a = left, *b = right;
-    if (!a->created_at || !b->created_at)
-        return !a->created_at - !b->created_at;
-    int order = strcmp(a->created_at, b->created_at);
-    return order ? order : strcmp(a->item.path, b->item.path);
-}
-
-/* The list is then that of the run files, in the order of rows. */
-static void sort_list(struct exporting *work)
-{
-    size_t count = 0;
-    if (work->list.count)
-        qsort(work->keys, work->list.count, sizeof *work->keys, by_creation);
-    for (; count < work->list.count && work->keys[count].created_at; count++)
-        work->list.items[count] = work->keys[count].item;
-    work->list.count = count;
+    const struct verdict *verdict = &looked->report.verdict;
+    work->narrow = !export_packages_add(&work->packages, verdict) || work->narrow;
+    return export_lines_keep(&work->lines, text_of(verdict->identity->created_at), file->path,
+                             looked->parts, error) &&
+           step(file->number + 1, work->list.count, file->size, error);
 }
 
 static bool gather(struct exporting *work, bool with_quarantine)
@@ -127,95 +118,49 @@ static bool gather(struct exporting *work, bool with_quarantine)
     const struct walk walk = {.source = &work->source,
                               .list = &work->list,
                               .context = work,
-                              .look = look_for_key,
-                              .take = take_key};
-    if (!walk_list_add(&work->list, &work->source, "runs", ".json", &work->error) ||
-        (with_quarantine &&
-         !walk_list_add(&work->list, &work->source, "quarantine", ".json", &work->error)))
-        return false;
-    work->keys = arena_clear_take(&work->arena, work->list.count, sizeof *work->keys);
-    for (size_t i = 0; i < work->list.count; i++)
-        work->keys[i].item = work->list.items[i];
-    if (!walk_run(&walk, &work->error))
-        return false;
-    sort_list(work);
-    return true;
+                              .look = look_at,
+                              .take = take};
+    return walk_list_add(&work->list, &work->source, "runs", ".json", &work->error) &&
+           (!with_quarantine ||
+            walk_list_add(&work->list, &work->source, "quarantine", ".json", &work->error)) &&
+           walk_run(&walk, &work->error) && export_lines_sort(&work->lines, &work->error);
 }
 
-static void write_headers(struct exporting *work)
+static void write_run(struct exporting *work, const struct text parts[EXPORT_FILES])
 {
+    for (int table = 0; table < EXPORT_TABLES; table++)
+        export_close_lines(parts[table], &work->packages, export_files_at(&work->files, table));
+    for (int i = FILE_TEXTS; i <= FILE_VALIDATION; i++)
+        buffer_add(export_files_at(&work->files, i), parts[i].data, parts[i].size);
+    if (parts[FILE_LEADERBOARD].size)
+        board_add(work->board, parts[FILE_LEADERBOARD].data, parts[FILE_LEADERBOARD].size);
+}
+
+/* In the order of rows, once all columns are known. */
+static bool write_runs(struct exporting *work)
+{
+    struct text parts[EXPORT_FILES];
+    progress_next("write", "runs");
     for (int table = 0; table < EXPORT_TABLES; table++)
         export_write_header((enum export_table)table, &work->packages,
                             export_files_at(&work->files, table));
-}
-
-static struct text keep(struct arena *arena, const struct buffer *bytes)
-{
-    return (struct text){arena_copy(arena, bytes->data, bytes->size), bytes->size};
-}
-
-/* The second pass: all lines of a run are made on a worker's thread. */
-static void look_for_lines(void *context, struct walk_file *file)
-{
-    const struct exporting *work = context;
-    const struct policy policy = report_policy(true);
-    struct looked *looked;
-    BUFFER_SCOPE struct buffer out = {0};
-    if (!read_file(file, &looked))
-        return;
-    report_judge(&looked->report, file->path, &file->arena, &looked->document, &policy, &work->key);
-    if (!looked->report.shaped)
-        return;
-    const struct export_run *run = export_prepare(&file->arena, &looked->report, &work->packages);
-    for (int table = 0; table < EXPORT_TABLES; table++, out.size = 0) {
-        export_write_run((enum export_table)table, run, &out);
-        looked->parts[table] = keep(&file->arena, &out);
+    for (size_t i = 0; i < work->lines.count; i++) {
+        if (!export_lines_read(&work->lines, i, parts, &work->error))
+            return false;
+        write_run(work, parts);
+        if (!step(i + 1, work->lines.count, 0, &work->error) ||
+            !export_files_flush(&work->files, &work->error))
+            return false;
     }
-    export_write_texts(run, &out);
-    looked->parts[FILE_TEXTS] = keep(&file->arena, &out);
-    out.size = 0;
-    export_write_validation(run, &out);
-    looked->parts[FILE_VALIDATION] = keep(&file->arena, &out);
-    out.size = 0;
-    if (work->from_index)
-        return;
-    entry_write(&looked->report.verdict, !strncmp(file->path, "quarantine/", 11), file->path, &out);
-    looked->entry = keep(&file->arena, &out);
-}
-
-static bool take_lines(void *context, struct walk_file *file, struct store_error *error)
-{
-    struct exporting *work = context;
-    const struct looked *looked = file->result;
-    if (is_run(file)) {
-        for (int i = 0; i < EXPORT_FILES; i++)
-            buffer_add(export_files_at(&work->files, i), looked->parts[i].data,
-                       looked->parts[i].size);
-        if (looked->entry.size)
-            board_add(work->board, looked->entry.data, looked->entry.size);
-        work->written++;
-    } else {
-        work->left_out++; /* somebody changed it meanwhile */
-    }
-    return step(file, work, error) && export_files_flush(&work->files, error);
-}
-
-static bool write_runs(struct exporting *work)
-{
-    const struct walk walk = {.source = &work->source,
-                              .list = &work->list,
-                              .context = work,
-                              .look = look_for_lines,
-                              .take = take_lines};
-    write_headers(work);
-    return walk_run(&walk, &work->error);
+    return true;
 }
 
 static bool export_dataset(struct exporting *work, const char *folder, bool with_quarantine,
                            const char *licence)
 {
     if (!dataset_index(&work->source, work->board, &work->from_index, &work->error) ||
-        !gather(work, with_quarantine) || !export_files_open(&work->files, folder, &work->error) ||
+        !export_files_open(&work->files, folder, &work->error) ||
+        !export_lines_open(&work->lines, folder, &work->error) || !gather(work, with_quarantine) ||
         !write_runs(work))
         return false;
     board_write_csv(work->board, NULL, export_files_at(&work->files, FILE_LEADERBOARD));
@@ -231,13 +176,14 @@ static int report_end(const struct exporting *work, const char *dataset, bool do
     }
     if (work->narrow)
         offline_complain(dataset, "has too many runtime packages: some have no column");
-    printf("runs %zu, left out %zu\n", work->written, work->left_out);
+    printf("runs %zu, left out %zu\n", work->lines.count, work->left_out);
     return work->left_out || work->narrow ? EXIT_FAILURE : OFFLINE_OK;
 }
 
 static void end(struct exporting *work)
 {
     export_files_close(&work->files);
+    export_lines_close(&work->lines);
     export_packages_free(&work->packages);
     board_free(work->board);
     walk_list_free(&work->list);

@@ -64,13 +64,14 @@ static void check_table(const struct buffer *table)
 static void export_tables(struct arena *arena, const struct report *report)
 {
     struct export_packages packages = {0};
-    BUFFER_SCOPE struct buffer out = {0};
+    BUFFER_SCOPE struct buffer out = {0}, open = {0};
     export_packages_add(&packages, &report->verdict);
-    const struct export_run *run = export_prepare(arena, report, &packages);
+    const struct export_run *run = export_prepare(arena, report);
     for (int table = 0; table < EXPORT_TABLES; table++) {
-        out.size = 0;
+        out.size = open.size = 0;
         export_write_header((enum export_table)table, &packages, &out);
-        export_write_run((enum export_table)table, run, &out);
+        export_write_run((enum export_table)table, run, &open);
+        export_close_lines((struct text){open.data, open.size}, &packages, &out);
         check_table(&out);
     }
     export_write_texts(run, &out);
