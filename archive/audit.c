@@ -54,7 +54,9 @@ bool audit(const struct audit_options *options, struct findings *findings,
                             .catalogue = catalogue_new()};
     *counts = (struct audit_counts){0};
     table_begin(&work.runs, sizeof(struct audited), NULL);
-    bool fine = audit_ledger(&work) && audit_index(&work) && audit_files(&work);
+    const struct source *source = &options->source;
+    bool fine = (!source->repository || audit_names(&work, source->repository, &source->commit)) &&
+                audit_ledger(&work) && audit_index(&work) && audit_files(&work);
     if (fine && !work.has_ledger && counts->files)
         findings_add(findings, FINDING_LEDGER_MISSING, true, "ledger",
                      "nothing says when, and by which rules, runs were accepted");

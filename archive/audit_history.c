@@ -384,7 +384,8 @@ static bool look_back(struct past *past)
         return error_git(audit->error, "cannot read the objects of %s", audit->options->history);
     past->sizes = arena_clear_take(&audit->arena, audit->day_count, sizeof *past->sizes);
     return check_commits(past) && (!audit->options->work_tree ||
-                                   audit_work_tree(audit, past->repository, &past->commits[0]));
+                                   (audit_names(audit, past->repository, &past->commits[0]) &&
+                                    audit_work_tree(audit, past->repository, &past->commits[0])));
 }
 
 bool audit_history(struct auditing *audit)

@@ -54,6 +54,8 @@ struct leaderboard;
 struct leaderboard *audit_leaderboard_begin(struct auditing *audit);
 void audit_leaderboard_entry(struct leaderboard *leaderboard, const char *entry, size_t size);
 void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboard);
+/* Of the commit that is audited: of a repository, or of the one that belongs to a work tree. */
+bool audit_names(struct auditing *audit, struct repository *repository, const git_oid *commit);
 /* A part of the history: the dataset's folder against COMMIT, the last one. */
 bool audit_work_tree(struct auditing *audit, struct repository *repository, const git_oid *commit);
 

@@ -424,6 +424,26 @@ test('a history that was merged away, folders that are none, files that are link
     ['line-without-file', name, false], ['history', name, false], ['history', 'withdrawn', false]]);
 });
 
+test('a folder that names two things alike, of which readers find either', async (t) => {
+  const at = path.join(mkdtempSync(path.join(tmpdir(), 'benchledger-audit-twice-')), 'bare.git');
+  t.after(() => rmSync(path.dirname(at), { recursive: true, force: true }));
+  git(folder, 'clone', '-q', '--bare', bare, at);
+  const make = (lines) => execFileSync('git', ['-C', at, 'mktree'], { input: `${lines}\n`, encoding: 'utf8' }).trim();
+  const listed = (what) => git(at, 'ls-tree', what);
+  const deep = git(at, 'ls-tree', '-r', '--name-only', 'HEAD', 'runs').split('\n').at(-1);
+  const month = path.dirname(deep), year = path.dirname(month);
+  const doubled = [listed(`HEAD:${month}`), listed(`HEAD:${month}`).split('\n').at(-1)].join('\n');
+  const runs = make(listed('HEAD:runs').replace(/[0-9a-f]{40}(?=\t2\d{3}$)/gm, () => make(listed(`HEAD:${year}`)
+    .replace(git(at, 'rev-parse', `HEAD:${month}`), make(doubled)))));
+  const root = `${listed('HEAD^{tree}').replace(git(at, 'rev-parse', 'HEAD:runs'), runs)}\n${listed('HEAD^{tree}').match(/.*\tledger$/m)[0]
+    .replace(/tree [0-9a-f]{40}/, `blob ${git(at, 'rev-parse', `HEAD:${deep}`)}`).replace('040000', '100644')}`;
+  git(at, 'update-ref', 'HEAD', git(at, 'commit-tree', make(root), '-p', 'HEAD', '-m', 'x'));
+  const { code, found } = await audit(at);
+  assert.equal(code, 1);
+  assert.deepEqual(found.filter((one) => /is there twice/.test(one.text)).map((one) => [one.code, one.path]),
+    [['unreadable', 'ledger'], ['unreadable', deep]]);
+});
+
 test('times that are none, rule sets that are none, excuses that do not hold', async (t) => {
   const line = (dataset, change) => {
     const name = dataset.files('ledger').at(-1);
