@@ -124,7 +124,7 @@ test('a decision that somebody else overtook is dropped, logged and shown', { ti
     return (answer.status === 200 || answer.body.code === 'stale-review') && answer;
   }, { what: 'the other instance decides' });
   await until(async () => (await stateOf(second, runId)).status === 'withdrawn',
-    { what: 'it is withdrawn', why: () => JSON.stringify(yours.body) });
+    { what: 'it is withdrawn', why: () => `${JSON.stringify(yours.body)}\n${second.log.slice(-4000)}` });
   await first.begin();
   await until(async () => (await stateOf(first, runId)).status === 'withdrawn', { what: 'the first one follows' });
   await until(async () => (await stateOf(first, other.runId)).history.length === 2, { what: 'the rest lands' });

@@ -159,7 +159,7 @@ export function refusal(store, flags, env) {
 }
 
 /** Resolves with the first truthy value of CHECK, called again and again. */
-export async function until(check, { ms = 30_000, what = 'it happens', why = () => '' } = {}) {
+export async function until(check, { ms = 90_000, what = 'it happens', why = () => '' } = {}) {
   const deadline = Date.now() + ms;
   for (;;) {
     const value = await check();
