@@ -251,7 +251,7 @@ test('client: an answer that is cut is looked up', async (t) => {
 test('client: 202 is success while the dataset is away; following it sees the end', { timeout: 120_000 }, async (t) => {
   const remote = startFileRemote(t);
   const service = await startRemoteService(t, remote,
-    { config: { submit_wait_ms: 300, remote_timeout_ms: 5000, allowed_origins: '*' } });
+    { config: { submit_wait_ms: 2500, remote_timeout_ms: 5000, allowed_origins: '*' } });
   await service.ready();
   const page = await openRunner(t, service.base);
   remote.vanish();

@@ -195,7 +195,7 @@ test('a run that is not public has no page', { timeout: 120_000 }, async (t) => 
   assert.equal((await service.submit(unwanted)).status, 422);
   assert.equal((await service.json('/api/bench/runs/declined-run')).body.status, 'declined');
   remote.vanish();
-  await service.restart({ config: { submit_wait_ms: 300, remote_timeout_ms: 2000 } });
+  await service.restart({ config: { submit_wait_ms: 2500, remote_timeout_ms: 2000 } });
   await service.submit(makeRun({ id: 'queued-run', seed: 6 }));
   for (const [id, status, word] of [['declined-run', 404, 'Declined'], ['queued-run', 200, 'On its way']]) {
     const response = await service.fetch(`/run/${id}`), markup = await response.text();

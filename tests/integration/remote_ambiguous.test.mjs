@@ -60,7 +60,7 @@ test('a push is applied, then the remote is away: nobody is told that it failed,
 for (const mode of ['silent', 'drip'])
   test(`a ${mode} remote holds up nobody for longer than he waits`, { timeout: 120_000 }, async (t) => {
     const remote = await startRemote(t);
-    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000, remote_timeout_ms: 3000 } });
+    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500, remote_timeout_ms: 3000 } });
     await service.ready();
     const runs = await sealedRuns(service, mode, 20);
     remote.proxy.set(mode);
@@ -78,7 +78,7 @@ for (const mode of ['silent', 'drip'])
 
 test('a stop in a push that never ends leaves no process behind', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500, stop_wait_ms: 2000 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500, stop_wait_ms: 2000 } });
   await service.ready();
   remote.proxy.set('silent');
   const runs = await sealedRuns(service, 'endless', 5);
@@ -111,7 +111,7 @@ test('a remote that is silent when the service starts', { timeout: 120_000 }, as
 
 test('the host answers 503 for a while', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   remote.unavailable();
   const runs = await sealedRuns(service, 'unavailable', 5);

@@ -86,7 +86,7 @@ for (const [what, tell, latencyMs] of [
 
 test('a file remote declines too, while the runs wait here', { timeout: 120_000 }, async (t) => {
   const remote = startFileRemote(t, { hooks: { 'pre-receive': decliner(':') } });
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   remote.vanish();
   const runs = await mixedRuns(service, 'offline', true);
@@ -101,7 +101,7 @@ test('a file remote declines too, while the runs wait here', { timeout: 120_000 
 
 test('a branch that closes after a run was declined for itself parks nobody else', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t, { hooks: { 'pre-receive': decliner(':') } });
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const runs = await mixedRuns(service, 'first', true);
   const marked = runs.filter(isMarked)[0];
@@ -120,7 +120,7 @@ test('a branch that closes after a run was declined for itself parks nobody else
 
 test('a run whose id is like the words of a host about its branch closes nothing', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t, { hooks: { 'pre-receive': decliner('echo "path: $path" >&2') } });
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const bait = seal({ ...smallRun('GH006-protected-branch', 77), note: `it says ${MARKER}` },
     await service.nonce());
@@ -133,7 +133,7 @@ test('a run whose id is like the words of a host about its branch closes nothing
 
 test('a hook that declines everything: runs wait, readiness is red, nothing is lost', { timeout: 180_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const first = await sealedRuns(service, 'fine', 3);
   await land(service, first);

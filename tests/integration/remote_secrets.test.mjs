@@ -16,7 +16,7 @@ test('all secrets through all kinds of trouble', { timeout: 180_000 }, async (t)
   const redis = await startRedis(t);
   const remote = await startRemote(t);
   const service = await startRemoteService(t, remote, { begin: false,
-    config: { log_level: 'debug', submit_wait_ms: 500, remote_timeout_ms: 1500, redis_url: redis.url },
+    config: { log_level: 'debug', submit_wait_ms: 2500, remote_timeout_ms: 1500, redis_url: redis.url },
     env: { BENCHLEDGER_REDIS_PASSWORD: redis.password, BENCH_NONCE_SECRET_PREVIOUS: 'the-secret-before-this-one-0123456789' } });
   service.watch.add('redis password', redis.password);
   service.watch.add('previous nonce secret', 'the-secret-before-this-one-0123456789');

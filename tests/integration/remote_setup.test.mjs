@@ -52,7 +52,7 @@ for (const [what, close, open] of [
 ])
   test(`${what}: runs queue, readiness is red, and all land afterwards`, { timeout: 120_000 }, async (t) => {
     const remote = await startRemote(t);
-    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
+    const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
     await service.ready();
     const first = await sealedRuns(service, 'first', 2);
     await land(service, first);
@@ -121,7 +121,7 @@ test('a default branch that does not exist', async (t) => {
 
 test('a default branch that is renamed while the service runs', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const first = await sealedRuns(service, 'first', 2);
   await land(service, first);
@@ -143,7 +143,7 @@ test('a default branch that is renamed while the service runs', { timeout: 120_0
 
 test('a default branch in the place of ours that does not go on with it is not followed', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const [first, second] = await sealedRuns(service, 'other', 2);
   await postAll(service, [first]);
@@ -173,7 +173,7 @@ test('a repository that does not exist', async (t) => {
 
 test('a history that was rewritten is not overwritten, and is told', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 1000 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const [kept, lost] = await sealedRuns(service, 'rewritten', 2);
   await land(service, [kept]);
@@ -193,7 +193,7 @@ test('a history that was rewritten is not overwritten, and is told', { timeout: 
 
 test('another repository in the place of ours is not filled with our runs', { timeout: 120_000 }, async (t) => {
   const remote = await startRemote(t);
-  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 500 } });
+  const service = await startRemoteService(t, remote, { config: { submit_wait_ms: 2500 } });
   await service.ready();
   const [landed, queued] = await sealedRuns(service, 'replaced', 2);
   await postAll(service, [landed]);

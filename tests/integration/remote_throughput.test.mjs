@@ -5,7 +5,7 @@ import { startFileRemote, startRemote } from '../support/remote.mjs';
 import { assertAll, assertClientOrder, assertInStep, checkDataset, describePushes, describeTimes, FULL, largeRun,
   postAll, quantile, sealedRuns, startRemoteService } from '../support/remote_service.mjs';
 
-const RUNS = FULL ? 500 : 200;
+const RUNS = FULL ? 500 : 120;
 const CLIENTS = 50;
 const MOST_PUSHES = RUNS * 60 / 500;
 

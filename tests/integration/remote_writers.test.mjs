@@ -41,11 +41,13 @@ async function startWriter(remote) {
   return { notes, async end() { running = false; await work; return notes; } };
 }
 
-test('somebody else pushes every second during 200 submissions', { timeout: 300_000 }, async (t) => {
+const CONTENDED = FULL ? 200 : 80;
+
+test(`somebody else pushes every second during ${CONTENDED} submissions`, { timeout: 300_000 }, async (t) => {
   const remote = await startRemote(t, { latencyMs: 50 });
   const service = await startRemoteService(t, remote);
   await service.ready();
-  const runs = await sealedRuns(service, 'contended', 200);
+  const runs = await sealedRuns(service, 'contended', CONTENDED);
   const writer = await startWriter(remote);
   const results = await postAll(service, runs, { clients: 20 });
   await service.settled(runs, 'published', 60_000);
@@ -53,7 +55,7 @@ test('somebody else pushes every second during 200 submissions', { timeout: 300_
   t.diagnostic(`${notes.length} pushes of the other; ${describeTimes(results)}; ${describePushes(remote.pushes())}`);
   assert.ok(notes.length >= 3, 'the other took part');
   for (const { status, body } of results) assert.ok(status === 200 || status === 202, JSON.stringify(body));
-  if (FULL) assert.ok(results.filter(({ status }) => status === 200).length >= 190, 'hardly anybody was put off');
+  if (FULL) assert.ok(results.filter(({ status }) => status === 200).length >= 0.95 * CONTENDED, 'hardly anybody was put off');
   assertClientOrder(results, await checkDataset(remote, ids(runs)));
   const files = new Set(remote.files());
   for (const note of notes) assert.ok(files.has(note), `${note} is kept`);
