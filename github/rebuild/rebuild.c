@@ -242,10 +242,10 @@ static enum rebuild_outcome gather(struct rebuilding *work)
 {
     const struct source *source = &work->source;
     if (!load_ledger(source, &work->ledger, take_line, work, &work->result->ledger, work->error) ||
-        !read_files(work) || !make_index(work))
+        !read_files(work))
         return REBUILD_FAILED;
-    compare_present(work);
-    return judge(work);
+    compare_present(work); /* before the new one is made: not both are in memory */
+    return make_index(work) ? judge(work) : REBUILD_FAILED;
 }
 
 static void begin(struct rebuilding *work)

@@ -20,6 +20,7 @@ bool files_read(int fd, size_t most, struct buffer *out)
         return false;
     }
     size_t left = (size_t)status.st_size;
+    buffer_reserve(out, left + 1); /* with the NUL of buffer_string: else all moves for it */
     while (left) {
         ssize_t got = read(fd, buffer_reserve(out, left), left);
         if (got < 0 && errno != EINTR)

@@ -248,7 +248,9 @@ bool repository_read(struct repository *repository, const git_oid *blob, struct 
     git_blob *object = NULL;
     if (git_blob_lookup(&object, repository->git, blob))
         return error_git(error, "cannot read a file of %s", repository->path);
-    buffer_add(out, git_blob_rawcontent(object), (size_t)git_blob_rawsize(object));
+    size_t size = (size_t)git_blob_rawsize(object);
+    buffer_reserve(out, size + 1); /* with the NUL of buffer_string: else all moves for it */
+    buffer_add(out, git_blob_rawcontent(object), size);
     git_blob_free(object);
     return true;
 }
