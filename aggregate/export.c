@@ -170,11 +170,11 @@ void export_write_header(enum export_table table, const struct export_packages *
     }
 }
 
-static void write_iterations(const struct export_layout *layout, struct export_row *row,
+static bool write_iterations(const struct export_layout *layout, struct export_row *row,
                              struct buffer *out)
 {
     const struct bench_cell *cell = row->cell;
-    for (size_t i = 0; i < cell->iteration_count; i++) {
+    for (size_t i = 0; i < cell->iteration_count && out->size <= EXPORT_RUN_MOST; i++) {
         row->iteration_value = &cell->iterations_value->items[i];
         row->number = i + 1;
         row->measured = bench_measure(cell, i, false);
@@ -184,26 +184,32 @@ static void write_iterations(const struct export_layout *layout, struct export_r
     }
     if (!cell->iteration_count)
         write_row(layout, row, out);
+    return out->size <= EXPORT_RUN_MOST;
 }
 
-void export_write_run(enum export_table table, const struct export_run *run, struct buffer *out)
+static bool write_cell(const struct export_layout *layout, const struct export_run *run, size_t i,
+                       struct buffer *out)
+{
+    struct export_row row = {.run = run,
+                             .cell = &run->run->cells[i],
+                             .summary = &run->verdict->summaries->cells[i],
+                             .cell_value = &run->run->cells_value->items[i]};
+    if (layout->grain != EACH_CELL)
+        return write_iterations(layout, &row, out);
+    write_row(layout, &row, out);
+    return out->size <= EXPORT_RUN_MOST;
+}
+
+bool export_write_run(enum export_table table, const struct export_run *run, struct buffer *out)
 {
     struct export_layout layout = export_layout(table);
-    struct export_row row = {.run = run};
-    if (layout.grain == EACH_RUN) {
+    const struct export_row row = {.run = run};
+    bool fine = true;
+    if (layout.grain == EACH_RUN)
         write_row(&layout, &row, out);
-        return;
-    }
-    for (size_t i = 0; i < run->run->cell_count; i++) {
-        row = (struct export_row){.run = run,
-                                  .cell = &run->run->cells[i],
-                                  .summary = &run->verdict->summaries->cells[i],
-                                  .cell_value = &run->run->cells_value->items[i]};
-        if (layout.grain == EACH_CELL)
-            write_row(&layout, &row, out);
-        else
-            write_iterations(&layout, &row, out);
-    }
+    for (size_t i = 0; fine && layout.grain != EACH_RUN && i < run->run->cell_count; i++)
+        fine = write_cell(&layout, run, i, out);
+    return fine && out->size <= EXPORT_RUN_MOST;
 }
 
 static void write_text(const struct export_run *run, const struct bench_cell *cell, size_t i,
@@ -223,14 +229,16 @@ static void write_text(const struct export_run *run, const struct bench_cell *ce
     buffer_byte(out, '\n');
 }
 
-void export_write_texts(const struct export_run *run, struct buffer *out)
+bool export_write_texts(const struct export_run *run, struct buffer *out)
 {
     for (size_t c = 0; c < run->run->cell_count; c++) {
         const struct bench_cell *cell = &run->run->cells[c];
-        for (size_t i = 0; cell->llm && i < cell->iteration_count; i++)
+        for (size_t i = 0; cell->llm && i < cell->iteration_count && out->size <= EXPORT_RUN_MOST;
+             i++)
             if (cell->iterations[i].text)
                 write_text(run, cell, i, out);
     }
+    return out->size <= EXPORT_RUN_MOST;
 }
 
 /* No flag and no run id has a blank. */

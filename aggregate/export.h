@@ -8,6 +8,10 @@
 #include "aggregate/report.h"
 #include "validator/text.h"
 
+/* A run whose lines in one file of the export are longer is left out of it: names are repeated in every row, and a
+ * name may be as long as a run file. */
+enum { EXPORT_RUN_MOST = 64 << 20 };
+
 enum export_table { EXPORT_ITERATIONS, EXPORT_CELLS, EXPORT_RUNS, EXPORT_TABLES };
 /* Of the file, without `.csv`. */
 const char *export_table_name(enum export_table table);
@@ -32,13 +36,13 @@ const struct export_run *export_prepare(struct arena *arena, const struct report
 void export_write_header(enum export_table table, const struct export_packages *packages,
                          struct buffer *out);
 /* The lines of one run, open where columns of packages go: these are known when all runs are. Until then the lines
- * are bytes to be kept, and no CSV. */
-void export_write_run(enum export_table table, const struct export_run *run, struct buffer *out);
+ * are bytes to be kept, and no CSV. False: they are longer than EXPORT_RUN_MOST. */
+bool export_write_run(enum export_table table, const struct export_run *run, struct buffer *out);
 /* Writes LINES with a field for each of PACKAGES, which hold the run's own (but those beyond the limit). */
 void export_close_lines(struct text lines, const struct export_packages *packages,
                         struct buffer *out);
-/* The lines of one run in texts.jsonl and in validation.txt. */
-void export_write_texts(const struct export_run *run, struct buffer *out);
+/* The lines of one run in texts.jsonl (false as above), and in validation.txt. */
+bool export_write_texts(const struct export_run *run, struct buffer *out);
 void export_write_validation(const struct export_run *run, struct buffer *out);
 
 /* datapackage.json (Frictionless Data Package): every file of the export, and what its columns mean. */

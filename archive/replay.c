@@ -22,7 +22,7 @@ struct accepted {
 
 /* What is kept of a run until the end. */
 struct kept {
-    const char *path;
+    const char *path, *created_at;
     const char *const *cell_ids; /* of ok cells; else NULL */
     uint64_t accepted;           /* seq; 0: not known */
     uint32_t number;             /* in the list */
@@ -193,10 +193,12 @@ static void keep(struct replaying *replaying, const struct walk_file *file,
 {
     struct kept *kept = &replaying->runs[file->number];
     uint32_t run = (uint32_t)file->number;
+    struct text created_at = text_of(replayed->verdict.identity->created_at);
     if (!replayed->streams.count && !replayed->figures.count)
         return;
     *kept = (struct kept){
         .path = arena_copy(&replaying->arena, file->path, strlen(file->path)),
+        .created_at = arena_copy(&replaying->arena, created_at.data, created_at.size),
         .cell_ids = keep_cells(&replaying->arena, bench_run_of(replayed->verdict.run)),
         .accepted = replayed->accepted ? replayed->accepted->seq : 0,
     };
@@ -253,13 +255,17 @@ static void tell_outlier(void *context, const struct outlier_found *found)
     tell->outlier(tell->context, &outlier);
 }
 
-/* Runs without a line first, then in order of acceptance: who came first is no copy. */
+/* As the index has them: runs without a line first, by createdAt and path, then in order of acceptance. Who came first
+ * is no copy. */
 static int by_acceptance(const void *left, const void *right)
 {
     const struct kept *a = left, *b = right;
     if (a->accepted != b->accepted)
         return a->accepted < b->accepted ? -1 : 1;
-    return a->number < b->number ? -1 : 1;
+    if (!a->path || !b->path) /* of these nothing is told */
+        return !!a->path - !!b->path;
+    int order = a->accepted ? 0 : strcmp(a->created_at, b->created_at);
+    return order ? order : strcmp(a->path, b->path);
 }
 
 /* From now on a run's number is its place in that order. */

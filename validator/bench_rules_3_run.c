@@ -19,13 +19,16 @@ struct spans {
 
 struct turn {
     double t;
+    uint32_t place; /* among the events: a coarse timer gives several one time */
     bool hidden;
 };
 
 static int by_time(const void *left, const void *right)
 {
     const struct turn *a = left, *b = right;
-    return a->t < b->t ? -1 : a->t > b->t ? 1 : b->hidden - a->hidden;
+    if (a->t != b->t)
+        return a->t < b->t ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
 }
 
 static struct spans read_hidden(struct arena *arena, const struct js_value *events)
@@ -37,7 +40,7 @@ static struct spans read_hidden(struct arena *arena, const struct js_value *even
                               *type = js_get(&events->items[i], "type");
         bool hidden = js_equals(type, "visibility-hidden");
         if (t && (hidden || js_equals(type, "visibility-visible")))
-            turns[count++] = (struct turn){t->number, hidden};
+            turns[count++] = (struct turn){t->number, i, hidden};
     }
     qsort(turns, count, sizeof *turns, by_time);
     struct spans spans = {arena_clear_take(arena, count, sizeof *spans.items), 0};

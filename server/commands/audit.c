@@ -61,18 +61,6 @@ static void print_table(const struct findings *findings, const struct audit_coun
     offline_print(&out);
 }
 
-static void write_member(struct js_writer *writer, const char *key, const char *text)
-{
-    BUFFER_SCOPE struct buffer safe = {0};
-    js_write_key(writer, key);
-    if (text_is_formed((struct text){text, strlen(text)})) {
-        js_write_text(writer, text);
-        return;
-    }
-    offline_add_safely(&safe, text, strlen(text));
-    js_write_string(writer, safe.data, safe.size);
-}
-
 static void write_count(struct js_writer *writer, const char *key, size_t count)
 {
     js_write_key(writer, key);
@@ -86,11 +74,11 @@ static void print_json(const struct findings *findings, const struct audit_count
         const struct found *found = &findings->items[i];
         struct js_writer writer = {.out = &out};
         js_write_begin(&writer, '{');
-        write_member(&writer, "code", finding_code(found->finding));
+        offline_write_member(&writer, "code", finding_code(found->finding));
         js_write_key(&writer, "note");
         js_write_bool(&writer, found->note);
-        write_member(&writer, "path", found->path);
-        write_member(&writer, "text", found->text);
+        offline_write_member(&writer, "path", found->path);
+        offline_write_member(&writer, "text", found->text);
         js_write_end(&writer, '}');
         buffer_byte(&out, '\n');
         offline_print(&out);

@@ -16,7 +16,7 @@ struct exporting {
     struct source source;
     struct arena arena; /* of the answer key */
     struct walk_list list;
-    size_t left_out; /* files that are no run files */
+    size_t left_out; /* files that are no run files, or too long in rows */
     bool narrow;     /* a runtime package has no column */
     struct export_packages packages;
     struct answer_key key;
@@ -30,22 +30,23 @@ struct exporting {
 /* A run file while it is looked at. */
 struct looked {
     struct report report;
-    char problem[REPORT_PROBLEM_MAX]; /* when it is not even JSON; else empty */
+    char
+        problem[REPORT_PROBLEM_MAX]; /* when it is not even JSON, or too long in rows; else empty */
     struct js_document document;
     /* Its lines of each file of the export. The leaderboard is made of entries: the one of this run stands in for its
      * lines, where the board needs it. */
     struct text parts[EXPORT_FILES];
 };
 
-/* Whether it is a run file; says why not. */
-static bool is_run(const struct walk_file *file)
+/* Whether its lines can be had; says why not. */
+static bool has_lines(const struct walk_file *file)
 {
     const struct looked *looked = file->result;
     if (*looked->problem)
         offline_complain(file->path, looked->problem);
     else if (!looked->report.shaped)
         offline_complain_shape(file->path, &looked->report.errors);
-    return looked->report.shaped;
+    return looked->report.shaped && !*looked->problem;
 }
 
 static struct text keep(struct arena *arena, struct buffer *bytes)
@@ -55,16 +56,25 @@ static struct text keep(struct arena *arena, struct buffer *bytes)
     return kept;
 }
 
+static bool write_long(const struct export_run *run, int file, struct buffer *out)
+{
+    return file == FILE_TEXTS ? export_write_texts(run, out)
+                              : export_write_run((enum export_table)file, run, out);
+}
+
 static void write_lines(const struct exporting *work, struct walk_file *file, struct looked *looked)
 {
+    static const int files[] = {EXPORT_ITERATIONS, EXPORT_CELLS, EXPORT_RUNS, FILE_TEXTS};
     BUFFER_SCOPE struct buffer out = {0};
     const struct export_run *run = export_prepare(&file->arena, &looked->report);
-    for (int table = 0; table < EXPORT_TABLES; table++) {
-        export_write_run((enum export_table)table, run, &out);
-        looked->parts[table] = keep(&file->arena, &out);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (!write_long(run, files[i], &out)) {
+            snprintf(looked->problem, sizeof looked->problem, "its rows would take more than %d MB",
+                     EXPORT_RUN_MOST >> 20);
+            return;
+        }
+        looked->parts[files[i]] = keep(&file->arena, &out);
     }
-    export_write_texts(run, &out);
-    looked->parts[FILE_TEXTS] = keep(&file->arena, &out);
     export_write_validation(run, &out);
     looked->parts[FILE_VALIDATION] = keep(&file->arena, &out);
     if (work->from_index)
@@ -102,7 +112,7 @@ static bool take(void *context, struct walk_file *file, struct store_error *erro
 {
     struct exporting *work = context;
     const struct looked *looked = file->result;
-    if (!is_run(file)) {
+    if (!has_lines(file)) {
         work->left_out++;
         return step(file->number + 1, work->list.count, file->size, error);
     }
@@ -199,10 +209,13 @@ int export_command(int count, char **arguments)
             "texts.jsonl (what was generated), validation.txt (how each run is judged today) and\n"
             "datapackage.json, which says what every column is.\n" DATASET_HELP
             "\nOUTDIR is made; files of an earlier export in it are replaced, all at the end.\n"
-            "leaderboard.csv has the rows that `rows` prints by default.",
+            "leaderboard.csv has the rows that `rows` prints by default; without an index, those "
+            "of the\n"
+            "files that are exported, in the order of rows.",
         .exits =
             "  0  everything was exported\n"
-            "  1  exported, but for what stderr names: files that are no run files\n"
+            "  1  exported, but for what stderr names: files that are no run files, or whose rows\n"
+            "     would take more than 64 MB\n"
             "  3  nothing was replaced: the dataset cannot be read, OUTDIR cannot be written, or\n"
             "     the command was stopped by a signal\n"
             "  64 wrong usage",

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "github/repository/files.h"
@@ -62,9 +63,19 @@ bool export_files_flush(struct export_files *files, struct store_error *error)
     return flush(files, PENDING_MUCH, error);
 }
 
+/* Renaming onto a folder fails, and would leave the files before it replaced. */
+static bool can_replace(const struct export_files *files, struct store_error *error)
+{
+    struct stat status;
+    for (size_t i = 0; i < files->opened; i++)
+        if (!stat(files->items[i].path, &status) && S_ISDIR(status.st_mode))
+            return error_set(error, "cannot replace %s: it is a folder", files->items[i].path);
+    return true;
+}
+
 bool export_files_publish(struct export_files *files, struct store_error *error)
 {
-    if (!flush(files, 1, error))
+    if (!flush(files, 1, error) || !can_replace(files, error))
         return false;
     for (size_t i = 0; i < files->opened; i++)
         if (fsync(files->items[i].fd))

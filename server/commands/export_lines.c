@@ -39,7 +39,7 @@ bool export_lines_keep(struct export_lines *lines, struct text created_at, const
                           .path = path,
                           .at = lines->size};
     for (int i = 0; i < EXPORT_FILES; i++) {
-        run->sizes[i] = (uint32_t)parts[i].size;
+        run->sizes[i] = parts[i].size;
         lines->size += parts[i].size;
         buffer_add(&lines->pending, parts[i].data, parts[i].size);
     }

@@ -8,7 +8,7 @@
 struct kept_run {
     const char *created_at, *path; /* what runs are ordered by */
     uint64_t at;
-    uint32_t sizes[EXPORT_FILES];
+    size_t sizes[EXPORT_FILES];
 };
 struct export_lines {
     struct arena arena;

@@ -68,6 +68,18 @@ void offline_add_safely(struct buffer *out, const char *text, size_t size)
     }
 }
 
+void offline_write_member(struct js_writer *writer, const char *key, const char *text)
+{
+    BUFFER_SCOPE struct buffer safe = {0};
+    js_write_key(writer, key);
+    if (text_is_formed((struct text){text, strlen(text)})) {
+        js_write_text(writer, text);
+        return;
+    }
+    offline_add_safely(&safe, text, strlen(text));
+    js_write_string(writer, safe.data, safe.size);
+}
+
 void offline_complain(const char *file, const char *message)
 {
     BUFFER_SCOPE struct buffer line = {0};

@@ -22,6 +22,8 @@ void offline_close(struct offline_file *file);
 
 /* Adds text for a terminal: control characters, direction marks and what is no UTF-8 are shown as '?'. */
 void offline_add_safely(struct buffer *out, const char *text, size_t size);
+/* KEY and TEXT in JSON; what of TEXT is no UTF-8, as a name of a file may be, is shown as above. */
+void offline_write_member(struct js_writer *writer, const char *key, const char *text);
 /* `benchledger: FILE: message` on stderr. */
 void offline_complain(const char *file, const char *message);
 /* Every shape error of a refused file on stderr. */

@@ -9,12 +9,6 @@
 #include "server/commands/judging.h"
 #include "server/commands/progress.h"
 
-static void write_text(struct js_writer *writer, const char *key, const char *text)
-{
-    js_write_key(writer, key);
-    js_write_text(writer, text);
-}
-
 static void write_number(struct js_writer *writer, const char *key, double number)
 {
     js_write_key(writer, key);
@@ -75,11 +69,11 @@ static void flip_json(void *context, const struct replay_flip *flip)
     struct js_writer writer = {.out = &out};
     (void)context;
     js_write_begin(&writer, '{');
-    write_text(&writer, "kind", "flip");
-    write_text(&writer, "path", flip->path);
-    write_text(&writer, "was", verdict_name(flip->was_quarantined));
-    write_text(&writer, "now", verdict_name(flip->verdict->flagged));
-    write_text(&writer, "lies", verdict_name(flip->lies_in_quarantine));
+    offline_write_member(&writer, "kind", "flip");
+    offline_write_member(&writer, "path", flip->path);
+    offline_write_member(&writer, "was", verdict_name(flip->was_quarantined));
+    offline_write_member(&writer, "now", verdict_name(flip->verdict->flagged));
+    offline_write_member(&writer, "lies", verdict_name(flip->lies_in_quarantine));
     if (flip->rules_before) {
         write_number(&writer, "rulesBefore", flip->rules_before);
         js_write_key(&writer, "codesBefore");
@@ -127,8 +121,8 @@ static void reuse_text(void *context, const struct replay_reuse *reuse)
 static void write_stream(struct js_writer *writer, const struct replay_stream *stream)
 {
     js_write_begin(writer, '{');
-    write_text(writer, "path", stream->path);
-    write_text(writer, "cellId", stream->cell_id);
+    offline_write_member(writer, "path", stream->path);
+    offline_write_member(writer, "cellId", stream->cell_id);
     write_number(writer, "iteration", (double)stream->iteration);
     js_write_end(writer, '}');
 }
@@ -139,7 +133,7 @@ static void reuse_json(void *context, const struct replay_reuse *reuse)
     struct js_writer writer = {.out = &out};
     (void)context;
     js_write_begin(&writer, '{');
-    write_text(&writer, "kind", "trace-reuse");
+    offline_write_member(&writer, "kind", "trace-reuse");
     js_write_key(&writer, "later");
     write_stream(&writer, &reuse->later);
     js_write_key(&writer, "earlier");
@@ -172,10 +166,10 @@ static void outlier_json(void *context, const struct replay_outlier *outlier)
     const struct outlier_found *found = outlier->found;
     (void)context;
     js_write_begin(&writer, '{');
-    write_text(&writer, "kind", "rate-outlier");
-    write_text(&writer, "path", outlier->path);
-    write_text(&writer, "cellId", outlier->cell_id);
-    write_text(&writer, "metric", metric_name(found->metric));
+    offline_write_member(&writer, "kind", "rate-outlier");
+    offline_write_member(&writer, "path", outlier->path);
+    offline_write_member(&writer, "cellId", outlier->cell_id);
+    offline_write_member(&writer, "metric", metric_name(found->metric));
     write_number(&writer, "value", found->value);
     write_number(&writer, "median", found->median);
     write_number(&writer, "runs", (double)found->runs);
@@ -211,8 +205,8 @@ static void print_counts_json(const struct replay_counts *counts, int rules)
     for (size_t i = 0; i < counts->code_count; i++) {
         struct js_writer writer = {.out = &out};
         js_write_begin(&writer, '{');
-        write_text(&writer, "kind", "code");
-        write_text(&writer, "code", counts->codes[i].code);
+        offline_write_member(&writer, "kind", "code");
+        offline_write_member(&writer, "code", counts->codes[i].code);
         write_bool(&writer, "rejects", counts->codes[i].rejects);
         write_number(&writer, "runs", (double)counts->codes[i].runs);
         write_number(&writer, "flags", (double)counts->codes[i].flags);
@@ -222,7 +216,7 @@ static void print_counts_json(const struct replay_counts *counts, int rules)
     }
     struct js_writer writer = {.out = &out};
     js_write_begin(&writer, '{');
-    write_text(&writer, "kind", "counts");
+    offline_write_member(&writer, "kind", "counts");
     write_number(&writer, "rules", rules);
     write_number(&writer, "files", (double)counts->files);
     write_number(&writer, "toQuarantine", (double)counts->to_quarantine);

@@ -245,6 +245,19 @@ test('an export that is stopped leaves nothing half-done', async (t) => {
   assert.deepEqual(readdirSync(out).sort(), code === 0 ? NAMES : []);
 });
 
+test('a run whose rows would fill the disk is named and left out', (t) => {
+  const folder = temporary(t);
+  const dataset = path.join(folder, 'data');
+  const long = makeRun({ id: 'long-run-1', iterations: 100 });
+  for (const cell of long.cells) cell.model.providerModelId = 'x'.repeat(1 << 20);
+  const fine = put(dataset, 'runs/2026/01/fine-run-1.json', seal(makeRun({ id: 'fine-run-1' })));
+  put(dataset, 'runs/2026/01/long-run-1.json', seal(long));
+  const result = exported(dataset, path.join(folder, 'out'));
+  assert.equal(result.status, 1);
+  assert.match(result.stderr, /long-run-1\.json: its rows would take more than 64 MB/);
+  sameExports(result, [fine]);
+});
+
 test('a dataset without runs has tables without rows', (t) => {
   const folder = temporary(t);
   mkdirSync(path.join(folder, 'data', 'runs'), { recursive: true });
@@ -258,8 +271,13 @@ test('what is no dataset, or cannot be written, is said to be', (t) => {
   const none = exported(folder, path.join(folder, 'out'));
   assert.equal(none.status, 3);
   assert.match(none.stderr, /^benchledger: /);
-  const dataset = path.join(folder, 'data');
+  const dataset = path.join(folder, 'data'), blocked = path.join(folder, 'blocked');
   put(dataset, 'runs/2026/01/write-run.json', seal(makeRun({ id: 'write-run' })));
+  mkdirSync(path.join(blocked, 'validation.txt'), { recursive: true });
+  const late = exported(dataset, blocked);
+  assert.equal(late.status, 3);
+  assert.match(late.stderr, /validation\.txt: it is a folder/);
+  assert.deepEqual(readdirSync(blocked), ['validation.txt'], 'nothing was replaced');
   writeFileSync(path.join(folder, 'file'), '');
   assert.equal(exported(dataset, path.join(folder, 'file')).status, 3);
   assert.equal(runBinary(['export', dataset]).status, 64);

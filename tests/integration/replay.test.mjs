@@ -1,7 +1,7 @@
 // `replay`: what another rule set would say of an archive, and what only the whole archive shows.
 // The archive of 10,000 runs is looked at with BENCHLEDGER_FULL=1.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Folder, lines, run } from '../support/checker.mjs';
@@ -62,6 +62,17 @@ ${line(2, 'honest-run-000000', `${day}T00:00:02.000Z`)}\n`);
   assert.equal(reuse.length, 3);
   for (const { earlier, later } of reuse)
     assert.deepEqual([earlier.path, later.path].map((name) => path.basename(name)), ['planted-run-000000.json', 'honest-run-000000.json']);
+});
+
+test('without lines the one that was made first is the earlier one, and names that are no UTF-8 are shown', () => {
+  const place = dataset('undated');
+  const stored = [['zzzz-original', '2026-01-02'], ['aaaa-copied-1', '2026-01-20']].map(([id, day]) =>
+    store(place, baseOf3({ mutate(one) { one.createdAt = `${day}T00:00:00.000Z`; } }, { id, seed: 7, iterations: 1, chunks: 200 }), 'runs'));
+  const odd = Buffer.concat([Buffer.from(`${place}/runs/2026/01/`), Buffer.from([0xff]), Buffer.from('.json')]);
+  renameSync(path.join(place, stored[1]), odd);
+  const [{ earlier, later }] = replay(place).reuse;
+  assert.equal(path.basename(earlier.path), 'zzzz-original.json');
+  assert.equal(later.path, 'runs/2026/01/?.json');
 });
 
 test('of three that are the same the first one that was accepted is no copy', () => {

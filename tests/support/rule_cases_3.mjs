@@ -144,6 +144,7 @@ export const RULE_CASES_3 = [
     'within an iteration': seen(['hidden', 0.2], ['visible', 0.4]),
     'over its end': seen(['hidden', 0.9], ['visible', 1.1]),
     'since before it, in any order of events': seen(['visible', 0.01], ['hidden', -0.05]),
+    'hidden again, at the time at which it was seen': seen(['hidden', -0.1], ['visible', -0.05], ['hidden', -0.05]),
     'hidden again': seen(['hidden', -0.04], ['visible', -0.03], ['visible', -0.02], ['hidden', 0.5], ['hidden', 0.6], ['visible', 0.7]),
   }),
   ...passes('hidden-page', {
