@@ -5,17 +5,42 @@
 
 #include "archive/audit_state.h"
 
+static struct audited *know(struct auditing *audit, const char *key)
+{
+    struct table_item *item = table_find(&audit->runs, key);
+    return (struct audited *)(item ? item : table_add(&audit->runs, key));
+}
+
 struct audited *audit_run(struct auditing *audit, const char *run_id, size_t size)
 {
     char key[TABLE_KEY_MAX + 1];
     table_run_key(run_id, size, key);
-    struct table_item *item = table_find(&audit->runs, key);
-    return (struct audited *)(item ? item : table_add(&audit->runs, key));
+    return know(audit, key);
+}
+
+void audit_path_key(const char *path, char key[TABLE_KEY_MAX + 1])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t size = strlen(name), end = strlen(".json");
+    table_run_key(name, size > end ? size - end : size, key);
+}
+
+struct audited *audit_run_of_path(struct auditing *audit, const char *path)
+{
+    char key[TABLE_KEY_MAX + 1];
+    audit_path_key(path, key);
+    return know(audit, key);
 }
 
 const char *audit_keep(struct auditing *audit, const char *text, size_t size)
 {
     return arena_copy(&audit->arena, text, size);
+}
+
+/* A file that is there and no run file is told as that, not as missing. */
+static bool is_missing(const struct audited *run, const char *path)
+{
+    return !run->broken || strcmp(run->broken, path) != 0;
 }
 
 /* What ledger or index name and no file is of. */
@@ -31,12 +56,12 @@ static void find_gaps(struct auditing *audit)
                              "was redacted, and %s lists it", run->entry_segment);
             if (run->file || run->redacted)
                 continue;
-            if (run->entry_path)
+            if (run->entry_path && is_missing(run, run->entry_path))
                 findings_add(audit->findings, FINDING_ENTRY_WITHOUT_FILE, false, run->entry_path,
                              "%s lists it", run->entry_segment);
             if (!catalogue_find(audit->catalogue, item->key, &state, &accepted))
                 continue;
-            if (*state.path)
+            if (*state.path && is_missing(run, state.path))
                 findings_add(audit->findings, FINDING_LINE_WITHOUT_FILE, false, state.path,
                              "line %llu of the ledger says that it is there",
                              (unsigned long long)state.revision);

@@ -143,59 +143,59 @@ static bool check_itself(struct findings *findings, const struct walk_file *file
     return true;
 }
 
-/* Rules that ask a catalogue: what they say depends on the one that was there then, which nobody kept. */
-static const char *const catalogue_codes[] = {"\"unknown-name\"", "\"size-looser-envelope\""};
+/* Codes that hang on what need not be here: the catalogue of that time, which nobody kept, or the answer key. */
+static const struct hanging {
+    const char *code;
+    bool on_key, rejects;
+} hanging[] = {{"unknown-name", false, true},
+               {"size-looser-envelope", false, true},
+               {"quality-outputs-mismatch", true, true},
+               {"quality-details-mismatch", true, true},
+               {"parse-rate-mismatch", true, false}};
 
-/* CODES, JSON, without those. */
-static const char *without_catalogue(struct arena *arena, const char *codes)
+/* Whether CODE cannot be judged in this audit; NULL: it can. */
+static const struct hanging *hangs(const struct auditing *audit, const struct file_read *read,
+                                   const char *code, size_t size)
 {
+    for (size_t i = 0; i < sizeof hanging / sizeof *hanging; i++)
+        if (strlen(hanging[i].code) == size && !memcmp(hanging[i].code, code, size) &&
+            (hanging[i].on_key ? !audit->options->key : read->state.rules > RULES_VERSION))
+            return &hanging[i];
+    return NULL;
+}
+
+/* CODES, a list in JSON, without those; whether one of these REJECTS. */
+static const char *without_hanging(const struct auditing *audit, const struct file_read *read,
+                                   const char *codes, struct arena *arena, bool *rejects)
+{
+    static const char around[] = "[]\",";
     struct buffer out BUFFER_SCOPE = {0};
-    for (const char *at = codes; *at;) {
-        size_t size = strcspn(at, ",[]");
-        bool asks = false;
-        for (size_t i = 0; i < sizeof catalogue_codes / sizeof *catalogue_codes; i++)
-            asks = asks ||
-                   (strlen(catalogue_codes[i]) == size && !memcmp(at, catalogue_codes[i], size));
-        if (!asks && size) {
-            buffer_add(&out, at, size);
-            buffer_byte(&out, ',');
-        }
-        at += size + (at[size] != '\0');
+    for (const char *at = codes + strspn(codes, around); *at; at += strspn(at, around)) {
+        size_t size = strcspn(at, around);
+        const struct hanging *one = hangs(audit, read, at, size);
+        *rejects = *rejects || (one && one->rejects);
+        if (!one)
+            buffer_format(&out, "%.*s,", (int)size, at);
+        at += size;
     }
     return arena_copy(arena, out.data, out.size);
 }
 
-static bool same_codes(const char *a, const char *b, bool without)
-{
-    struct arena arena ARENA_SCOPE = {0};
-    return without ? !strcmp(without_catalogue(&arena, a), without_catalogue(&arena, b))
-                   : !strcmp(a, b);
-}
-
-static bool asks_catalogue(const char *code)
-{
-    for (size_t i = 0; i < sizeof catalogue_codes / sizeof *catalogue_codes; i++)
-        if (!strncmp(catalogue_codes[i] + 1, code, strlen(code)))
-            return true;
-    return false;
-}
-
-/* Whether another catalogue, or a rule set of a later version, can be why the accept line says something else. The
+/* Whether what is not here, or a rule set of a later version, can be why the accept line says something else. The
  * line then still has to agree with itself. */
 static bool is_excused(const struct auditing *audit, const struct file_read *read,
                        const struct audited *run)
 {
-    bool rejects = false;
-    if (!audit->options->key)
-        return true;
+    struct arena arena ARENA_SCOPE = {0};
+    bool rejects = false, ignored = false;
     if (!rules_known(read->state.rules))
         return read->state.rules > RULES_NEWEST;
-    if (read->state.rules <= RULES_VERSION || !same_codes(read->codes, read->ledger_flags, true))
+    if (strcmp(without_hanging(audit, read, read->codes, &arena, &ignored),
+               without_hanging(audit, read, read->ledger_flags, &arena, &rejects)) != 0)
         return false;
     for (const struct flag *flag = read->report.verdict.flags; flag; flag = flag->next)
-        rejects = rejects || (flag->severity == SEVERITY_REJECT && !asks_catalogue(flag->code));
-    for (size_t i = 0; i < sizeof catalogue_codes / sizeof *catalogue_codes; i++)
-        rejects = rejects || strstr(read->ledger_flags, catalogue_codes[i]);
+        rejects = rejects || (flag->severity == SEVERITY_REJECT &&
+                              !hangs(audit, read, flag->code, strlen(flag->code)));
     return rejects == run->accepted_flagged;
 }
 
@@ -210,8 +210,7 @@ static void check_verdict(struct auditing *audit, const struct walk_file *file,
                          verdict->rules_version, read->codes);
         return;
     }
-    bool same = same_codes(read->codes, read->ledger_flags, false);
-    if (verdict->flagged != run->accepted_flagged || !same)
+    if (verdict->flagged != run->accepted_flagged || strcmp(read->codes, read->ledger_flags) != 0)
         findings_add(audit->findings, FINDING_VERDICT, is_excused(audit, read, run), file->path,
                      "rules %d give %s, its accept line says rules %d, %s and %s",
                      verdict->rules_version, read->codes, read->state.rules,
@@ -265,7 +264,10 @@ static bool take_file(void *context, struct walk_file *file, struct store_error 
     struct auditing *audit = filing->audit;
     const struct file_read *read = file->result;
     audit->counts->files++;
-    if (check_itself(audit->findings, file, read)) {
+    if (!check_itself(audit->findings, file, read)) {
+        audit_run_of_path(audit, file->path)->broken =
+            audit_keep(audit, file->path, strlen(file->path));
+    } else {
         struct audited *run = audit_run(audit, read->run_id, strlen(read->run_id));
         if (run->file) {
             findings_add(audit->findings, FINDING_DUPLICATE_RUN, false, file->path,
@@ -283,6 +285,23 @@ static bool take_file(void *context, struct walk_file *file, struct store_error 
            error_set(error, "stopped");
 }
 
+/* What a writer that was killed left behind, say: nobody reads it, and it may hold what was to be removed. */
+static bool note_strays(struct auditing *audit)
+{
+    struct walk_list list = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof folders / sizeof *folders; i++)
+        fine = walk_list_add(&list, &audit->options->source, folders[i], "", audit->error);
+    for (size_t i = 0; fine && i < list.count; i++) {
+        const char *path = list.items[i].path, *name = strrchr(path, '/') + 1;
+        size_t size = strlen(path);
+        if (*name != '.' && (size < 5 || strcmp(path + size - 5, ".json") != 0))
+            findings_add(audit->findings, FINDING_STRAY, true, path, "no run file has such a name");
+    }
+    walk_list_free(&list);
+    return fine;
+}
+
 bool audit_files(struct auditing *audit)
 {
     struct filing filing = {.audit = audit};
@@ -294,7 +313,7 @@ bool audit_files(struct auditing *audit)
     bool fine = true;
     for (size_t i = 0; fine && i < sizeof folders / sizeof *folders; i++)
         fine = walk_list_add(&filing.list, walk.source, folders[i], ".json", audit->error);
-    fine = fine && walk_run(&walk, audit->error);
+    fine = fine && walk_run(&walk, audit->error) && note_strays(audit);
     walk_list_free(&filing.list);
     return fine;
 }

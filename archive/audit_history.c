@@ -211,28 +211,20 @@ static void check_ledger(struct past *past, const git_tree *before, const git_tr
     git_tree_free(now);
 }
 
-/* The run that the file at PATH is of, as lines name it. */
-static void run_of_path(const char *path, char key[TABLE_KEY_MAX + 1])
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t size = strlen(name), end = strlen(".json");
-    table_run_key(name, size > end ? size - end : size, key);
-}
-
 /* A file that came, went (AFTER is NULL) or changed. */
 static void check_file(void *context, const char *path, const git_oid *before, const git_oid *after)
 {
     struct past *past = context;
     struct auditing *audit = past->audit;
     char key[TABLE_KEY_MAX + 1];
-    run_of_path(path, key);
+    audit_path_key(path, key);
     struct line_there *line = (struct line_there *)table_find(&past->lines, key);
     const struct audited *run = (const struct audited *)table_find(&audit->runs, key);
     if (line)
         line->met = true;
     if (before && after)
-        findings_add(audit->findings, FINDING_HISTORY, false, path, "was changed in commit %s",
-                     past->name);
+        findings_add(audit->findings, FINDING_HISTORY, !line && (!run || !run->accepted), path,
+                     "was changed in commit %s", past->name);
     else if (!line && !past->lines_unknown && (!run || !run->redacted))
         findings_add(audit->findings, FINDING_HISTORY, after && (!run || !run->accepted), path,
                      "%s in commit %s, which has no line of it", after ? "came" : "went",
@@ -304,7 +296,7 @@ static void check_merged_file(void *context, const char *path, const git_oid *be
 {
     struct past *past = context;
     char key[TABLE_KEY_MAX + 1];
-    run_of_path(path, key);
+    audit_path_key(path, key);
     const struct audited *run = (const struct audited *)table_find(&past->audit->runs, key);
     if (before && (after || !run || !(run->accepted || run->redacted || run->file)))
         findings_add(past->audit->findings, FINDING_HISTORY, false, path,

@@ -108,13 +108,13 @@ void audit_leaderboard_end(struct auditing *audit, struct leaderboard *leaderboa
         findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,
                      "is of %.0f entries, and there are %zu%s", leaderboard->wanted,
                      leaderboard->taken, why);
-    else if (leaderboard->board && leaderboard->wanted == 0 && audit->counts->entries)
-        findings_add(audit->findings, FINDING_LEADERBOARD, false, INDEX_LEADERBOARD_PATH,
-                     "is of no entries, and there are %zu", audit->counts->entries);
     else if (leaderboard->board && (made.size != leaderboard->bytes.size ||
                                     memcmp(made.data, leaderboard->bytes.data, made.size) != 0))
         findings_add(audit->findings, FINDING_LEADERBOARD, explained, INDEX_LEADERBOARD_PATH,
                      "the first %.0f entries give another%s", leaderboard->wanted, why);
+    else if (leaderboard->board && leaderboard->wanted == 0 && audit->counts->entries)
+        findings_add(audit->findings, FINDING_LEADERBOARD, true, INDEX_LEADERBOARD_PATH,
+                     "is of no entries, and there are %zu", audit->counts->entries);
     board_free(leaderboard->board);
     buffer_free(&leaderboard->bytes);
     arena_free(&leaderboard->arena);

@@ -5,7 +5,14 @@
 
 #include "archive/audit_state.h"
 
-enum { DEPTH_MAX = 16 };
+/* The folders of a dataset hold a few for each month; one that names itself over and over has no end. */
+enum { DEPTH_MAX = 16, FOLDERS_MOST = 1 << 16 };
+
+struct naming {
+    struct auditing *audit;
+    git_repository *git;
+    size_t looked_at;
+};
 
 static int by_name(const void *left, const void *right)
 {
@@ -22,37 +29,51 @@ static void check_names(struct auditing *audit, const git_tree *tree, const char
     qsort((void *)names, count, sizeof *names, by_name);
     for (size_t i = 1; i < count; i++)
         if (!strcmp(names[i - 1], names[i]))
-            findings_add(audit->findings, FINDING_UNREADABLE, false,
+            findings_add(audit->findings, FINDING_DUPLICATE_NAME, false,
                          arena_format(&arena, "%s%s", folder, names[i]),
-                         "is there twice: its folder has two things of that name");
+                         "its folder has two things of that name");
 }
 
-static bool check_tree(struct auditing *audit, git_repository *git, const git_oid *id,
-                       const char *folder, int depth)
+/* Of the last commit's own folder only these are the dataset's. */
+static bool is_of_dataset(const char *name)
+{
+    static const char *const folders[] = {"runs",   "quarantine", "withdrawn",
+                                          "ledger", "index",      "keys"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (!strcmp(folders[i], name))
+            return true;
+    return false;
+}
+
+static void check_tree(struct naming *naming, const git_oid *id, const char *folder, int depth)
 {
     struct arena arena ARENA_SCOPE = {0};
     git_tree *tree;
-    if (git_tree_lookup(&tree, git, id))
-        return error_git(audit->error, "cannot read the folder /%s", folder);
-    check_names(audit, tree, folder);
-    bool fine = true;
-    for (size_t i = 0; fine && depth < DEPTH_MAX && i < git_tree_entrycount(tree); i++) {
+    if (depth > DEPTH_MAX || naming->looked_at++ >= FOLDERS_MOST)
+        return;
+    if (git_tree_lookup(&tree, naming->git, id)) {
+        findings_add(naming->audit->findings, FINDING_UNREADABLE, false, folder,
+                     "the folder cannot be read");
+        return;
+    }
+    check_names(naming->audit, tree, folder);
+    for (size_t i = 0; i < git_tree_entrycount(tree); i++) {
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
-        if (git_tree_entry_type(entry) == GIT_OBJECT_TREE)
-            fine = check_tree(audit, git, git_tree_entry_id(entry),
-                              arena_format(&arena, "%s%s/", folder, git_tree_entry_name(entry)),
-                              depth + 1);
+        const char *name = git_tree_entry_name(entry);
+        if (git_tree_entry_type(entry) == GIT_OBJECT_TREE && (depth || is_of_dataset(name)))
+            check_tree(naming, git_tree_entry_id(entry),
+                       arena_format(&arena, "%s%s/", folder, name), depth + 1);
     }
     git_tree_free(tree);
-    return fine;
 }
 
 bool audit_names(struct auditing *audit, struct repository *repository, const git_oid *commit)
 {
+    struct naming naming = {.audit = audit, .git = repository->git};
     git_commit *last;
     if (git_commit_lookup(&last, repository->git, commit))
         return error_git(audit->error, "cannot read the last commit");
-    bool fine = check_tree(audit, repository->git, git_commit_tree_id(last), "", 0);
+    check_tree(&naming, git_commit_tree_id(last), "", 0);
     git_commit_free(last);
-    return fine;
+    return true;
 }

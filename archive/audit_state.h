@@ -14,6 +14,7 @@ struct audited {
     bool accepted_flagged;            /* that line put it into quarantine */
     bool redacted;                    /* a gap in everything else is explained */
     const char *file;                 /* where a file of it lies; NULL: nowhere */
+    const char *broken;               /* where one of its name lies that is none; NULL: nowhere */
     const char *entry_path;           /* as its entry says; NULL: it has no entry */
     const char *entry_segment;        /* the file that holds the entry */
     size_t entry_number;              /* from 0, in the order of the index */
@@ -42,6 +43,9 @@ struct auditing {
 
 /* The record of a run id, made when it is new. */
 struct audited *audit_run(struct auditing *audit, const char *run_id, size_t size);
+struct audited *audit_run_of_path(struct auditing *audit, const char *path);
+/* The key of the run that the file at PATH is of, as lines name it. */
+void audit_path_key(const char *path, char key[TABLE_KEY_MAX + 1]);
 const char *audit_keep(struct auditing *audit, const char *text, size_t size);
 
 /* In this order. False: it cannot go on, ERROR says why. */

@@ -28,9 +28,8 @@ static bool take_copy(void *context, struct walk_file *file, struct store_error 
     const bool *same = file->result;
     (void)error;
     if (!*same)
-        findings_add(comparing->audit->findings, FINDING_UNCOMMITTED, true, file->path,
-                     file->bytes ? "differs from the last commit"
-                                 : "is gone since the last commit");
+        findings_add(comparing->audit->findings, FINDING_UNCOMMITTED, true, file->path, "%s",
+                     file->bytes ? "differs from the last commit" : file->problem.message);
     return true;
 }
 
@@ -70,6 +69,7 @@ bool audit_work_tree(struct auditing *audit, struct repository *repository, cons
                         committed = source_commit(repository, commit);
     const struct walk walk = {.source = present,
                               .list = &comparing.committed,
+                              .most = SOURCE_FILE_MOST,
                               .context = &comparing,
                               .look = look_at_copy,
                               .take = take_copy};

@@ -106,8 +106,9 @@ static void look_at(struct walking *walking, const struct source *source, size_t
 {
     struct slot *slot = &walking->slots[number % walking->window];
     const struct walk_item *item = &walking->walk->list->items[number];
+    size_t most = walking->walk->most ? walking->walk->most : WALK_FILE_MOST;
     slot->file = (struct walk_file){.number = number, .path = item->path, .problem = {"is gone"}};
-    if (source_read_most(source, item->path, &item->blob, WALK_FILE_MOST, &slot->bytes,
+    if (source_read_most(source, item->path, &item->blob, most, &slot->bytes,
                          &slot->file.problem) == REPOSITORY_FOUND) {
         slot->file.bytes = buffer_string(&slot->bytes);
         slot->file.size = slot->bytes.size;

@@ -45,6 +45,7 @@ struct walk_file {
 struct walk {
     const struct source *source;
     const struct walk_list *list;
+    size_t most; /* bytes of a file; 0: WALK_FILE_MOST */
     void *context;
     /* On a worker's thread, several at a time. */
     void (*look)(void *context, struct walk_file *file);

@@ -25,7 +25,8 @@ enum { FIRST_OBJECTS = 3 };
 #define PACK_WINDOW ((size_t)32 << 20)
 #define PACKS_MAPPED ((size_t)96 << 20)
 
-enum { PATH_DEPTH_MAX = 16 };
+/* A folder that holds itself over and over, which git lets pass, would have no end. */
+enum { PATH_DEPTH_MAX = 16, FOLDERS_MOST = 1 << 16 };
 
 /* libgit2 is never shut down: its caches serve the whole process. */
 static void start_libgit2(void)
@@ -275,12 +276,14 @@ struct listing {
     repository_tell tell;
     void *context;
     struct store_error *error;
+    size_t folders; /* so far */
 };
 
-static bool list_tree(const struct listing *listing, const git_oid *id, const char *folder,
-                      int depth)
+static bool list_tree(struct listing *listing, const git_oid *id, const char *folder, int depth)
 {
     git_tree *tree = NULL;
+    if (listing->folders++ >= FOLDERS_MOST)
+        return error_set(listing->error, "cannot list %s: there are too many folders", folder);
     if (git_tree_lookup(&tree, listing->repository->git, id))
         return error_git(listing->error, "cannot list %s", folder);
     bool fine = true;
@@ -306,7 +309,7 @@ bool repository_list(struct repository *repository, const git_oid *commit, const
     enum repository_found found = repository_folder(repository, commit, folder, &id, error);
     if (found != REPOSITORY_FOUND)
         return found == REPOSITORY_ABSENT;
-    struct listing listing = {repository, tell, context, error};
+    struct listing listing = {repository, tell, context, error, 0};
     return list_tree(&listing, &id, folder, 1);
 }
 

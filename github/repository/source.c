@@ -12,7 +12,6 @@
 #include "validator/arena.h"
 
 enum { DEPTH_MAX = 16 };
-#define FILE_MAX ((size_t)1 << 30)
 
 struct source source_commit(struct repository *repository, const git_oid *commit)
 {
@@ -100,14 +99,6 @@ static bool list_folder(const struct source *source, const char *folder, int dep
     return fine;
 }
 
-enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
-                                  struct store_error *error)
-{
-    if (!source->repository)
-        return read_file(source, path, FILE_MAX, out, error);
-    return repository_content(source->repository, &source->commit, path, NULL, out, error);
-}
-
 static enum repository_found read_blob(struct repository *repository, const git_oid *blob,
                                        size_t most, struct buffer *out, struct store_error *error)
 {
@@ -119,6 +110,19 @@ static enum repository_found read_blob(struct repository *repository, const git_
         return REPOSITORY_FAULT;
     }
     return repository_read(repository, blob, out, error) ? REPOSITORY_FOUND : REPOSITORY_FAULT;
+}
+
+enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
+                                  struct store_error *error)
+{
+    git_oid blob;
+    if (!source->repository)
+        return read_file(source, path, SOURCE_FILE_MOST, out, error);
+    enum repository_found found =
+        repository_find(source->repository, &source->commit, path, &blob, error);
+    return found == REPOSITORY_FOUND
+               ? read_blob(source->repository, &blob, SOURCE_FILE_MOST, out, error)
+               : found;
 }
 
 enum repository_found source_read_most(const struct source *source, const char *path,

@@ -23,6 +23,8 @@ struct source source_folder(const char *path);
 /* Whether PATH is a folder with a dataset's files, a work tree among them; a bare repository is none. */
 bool source_is_folder(const char *path);
 
+/* Larger files cannot be read: the summary of 100,000 runs has some 400 MB. */
+#define SOURCE_FILE_MOST ((size_t)1 << 30)
 /* Adds the content of PATH to OUT. */
 enum repository_found source_read(const struct source *source, const char *path, struct buffer *out,
                                   struct store_error *error);

@@ -87,23 +87,19 @@ test('the real files verify, and what an archive lacks is a note', async () => {
 test('a truncated file and one that is not JSON', (t) => damaged(t, (dataset) => {
   const name = someRun(dataset);
   dataset.write(name, dataset.read(name).slice(0, -100));
-  return [['not-json', name], ['entry-without-file', name], ['line-without-file', name]].sort(byCode(name));
+  return [['not-json', name]];
 }));
 
 test('an empty file', (t) => damaged(t, (dataset) => {
   const name = someRun(dataset);
   dataset.write(name, '');
-  return [['not-json', name], ['entry-without-file', name], ['line-without-file', name]].sort(byCode(name));
+  return [['not-json', name]];
 }));
-
-// Findings of one path stand in the order in which they were found: the file's own first.
-const byCode = () => (a, b) => ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]);
-const ORDER = ['not-json', 'shape', 'entry-without-file', 'line-without-file'];
 
 test('a file that is no run file any more', (t) => damaged(t, (dataset) => {
   const name = someRun(dataset);
   edit(dataset, name, (run) => delete run.cells);
-  return [['shape', name], ['entry-without-file', name], ['line-without-file', name]];
+  return [['shape', name]];
 }));
 
 test('a changed figure: the digest, and with a new digest the ledger', async (t) => {
@@ -303,13 +299,16 @@ test('a leaderboard that its entries do not give', async (t) => {
   const changed = (change) => { const next = structuredClone(board); change(next); dataset.write(name, JSON.stringify(next)); };
   for (const [text, change] of [[/entries give another$/, (next) => { next.rows[0].loadColdMs += 1; }],
     [/entries give another$/, (next) => { next.entries -= 1; }],
-    [/is of no entries, and there are 120$/, (next) => { Object.assign(next, { entries: 0, runs: 0, rows: [] }); }], [/does not say/, (next) => { delete next.protocols; }]]) {
+    [/entries give another$/, (next) => { Object.assign(next, { entries: 0 }); }], [/does not say/, (next) => { delete next.protocols; }]]) {
     changed(change);
     const { code, found } = await audit(dataset.at);
     assert.equal(code, 1);
     assert.deepEqual(found.map((one) => [one.code, one.path]), [['leaderboard', name]]);
     assert.match(found[0].text, text);
   }
+  changed((next) => { Object.assign(next, { entries: 0, runs: 0, rows: [] }); });
+  assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note, one.text]),
+    [['leaderboard', true, `is of no entries, and there are ${RUNS}`]], 'as one of an empty dataset that was not refreshed since');
   changed((next) => { next.entries += 1; });
   assert.deepEqual((await audit(dataset.at)).found.map((one) => [one.code, one.note]), [['leaderboard', false]]);
   dataset.write('archives.json', JSON.stringify({ version: 1, archives: [{ url: 'x', ledgerSha256: sha256('x') }] }));
@@ -440,8 +439,60 @@ test('a folder that names two things alike, of which readers find either', async
   git(at, 'update-ref', 'HEAD', git(at, 'commit-tree', make(root), '-p', 'HEAD', '-m', 'x'));
   const { code, found } = await audit(at);
   assert.equal(code, 1);
-  assert.deepEqual(found.filter((one) => /is there twice/.test(one.text)).map((one) => [one.code, one.path]),
-    [['unreadable', 'ledger'], ['unreadable', deep]]);
+  assert.deepEqual(found.filter((one) => one.code === 'duplicate-name').map(({ path: name }) => name), ['ledger', deep]);
+});
+
+test('folders beside the dataset are not walked through, and those of the dataset have an end', async (t) => {
+  const at = path.join(mkdtempSync(path.join(tmpdir(), 'benchledger-audit-bomb-')), 'bare.git');
+  t.after(() => rmSync(path.dirname(at), { recursive: true, force: true }));
+  git(folder, 'clone', '-q', '--bare', bare, at);
+  const make = (lines) => execFileSync('git', ['-C', at, 'mktree', '--missing'], { input: `${lines}\n`, encoding: 'utf8' }).trim();
+  const root = git(at, 'ls-tree', 'HEAD^{tree}');
+  const commit = (tree) => git(at, 'update-ref', 'HEAD', git(at, 'commit-tree', tree, '-m', 'x'));
+  let bomb = make(`100644 blob ${git(at, 'rev-parse', 'HEAD:README.md')}\tx`); // 10^10 files, were one to look at each
+  for (let level = 0; level < 10; level++) bomb = make(Array.from({ length: 10 }, (_, i) => `040000 tree ${bomb}\t${i}`).join('\n'));
+  const missing = `040000 tree ${'12'.repeat(20)}\tmissing`;
+  commit(make(`${root}\n040000 tree ${bomb}\tdocs\n${missing}`));
+  assert.deepEqual((await audit(at, '--no-history')).found, []);
+  commit(make(root.replace(/(?<=tree )[0-9a-f]{40}(?=\twithdrawn$)|$(?![^])/m, (id) => id && bomb) + (/\twithdrawn$/m.test(root) ? '' : `\n040000 tree ${bomb}\twithdrawn`)));
+  const { code, stderr } = await command(['audit', '--no-history', at]);
+  assert.equal(code, 3);
+  assert.match(stderr, /too many folders/);
+});
+
+test('what a killed writer left among the run files is noted; a file that no line knows may have been changed', async (t) => {
+  const dataset = copy(t, { commits: true });
+  const name = someRun(dataset);
+  dataset.write(`${name}.new`, '{');
+  const { code, found } = await audit(dataset.at);
+  assert.equal(code, 0);
+  assert.deepEqual(found.map((one) => [one.code, one.path, one.note]), [['stray', `${name}.new`, true], ['uncommitted', `${name}.new`, true]]);
+
+  const older = mkdtempSync(path.join(tmpdir(), 'benchledger-audit-older-'));
+  t.after(() => rmSync(older, { recursive: true, force: true }));
+  git(older, 'init', '-q');
+  mkdirSync(path.join(older, 'runs/2026/01'), { recursive: true });
+  for (const suite of ['quick', 'thorough']) {
+    writeFileSync(path.join(older, 'runs/2026/01/older-run-1.json'), JSON.stringify(seal(makeRun({ id: 'older-run-1', suite }), undefined)));
+    git(older, 'add', '-A');
+    git(older, 'commit', '-qm', suite);
+  }
+  const notes = await audit(older);
+  assert.equal(notes.code, 0, JSON.stringify(notes.found));
+  assert.ok(notes.found.some((one) => one.code === 'history' && /was changed/.test(one.text)));
+});
+
+test('without the answer key only what it decides is excused', async (t) => {
+  const dataset = copy(t);
+  const [day] = dataset.files('ledger'), [line, ...others] = dataset.read(day).split('\n');
+  const claims = async (...flags) => {
+    dataset.write(day, [canonical({ ...JSON.parse(line), flags }), ...others].join('\n'));
+    const { found } = await audit(dataset.at, '--no-mmlu-key');
+    return found.filter((one) => one.code === 'verdict').map((one) => one.note);
+  };
+  assert.deepEqual(await claims('env-cross-field'), [false]);
+  assert.deepEqual(await claims('parse-rate-mismatch'), [true]);
+  assert.deepEqual(await claims('quality-outputs-mismatch'), [false], 'which would have gone to quarantine');
 });
 
 test('times that are none, rule sets that are none, excuses that do not hold', async (t) => {
@@ -509,7 +560,7 @@ test('the table, the codes, and what cannot be read', async (t) => {
   const { code, stdout } = await command(['audit', dataset.at]);
   assert.equal(code, 1);
   assert.match(stdout, new RegExp(`^differs shape +${name}`, 'm'));
-  assert.match(stdout, /differences 4, notes 0\n$/);
+  assert.match(stdout, /differences 2, notes 0\n$/);
   assert.ok(!stdout.includes('\u001b'));
   const codes = await command(['audit', '--codes']);
   assert.match(codes.stdout, /^ledger-chain +\S/m);
