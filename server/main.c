@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "server/command.h"
 #include "server/commands/options.h"
@@ -36,8 +39,22 @@ static void print_usage(FILE *out)
  * from clearing the same pages again for each of them. */
 enum { MEMORY_KEPT = 32 << 20 };
 
+/* Where a standard stream was closed the next file would take its place, and complaints be written into that. Here
+ * writing fails, as it did. */
+static void fill_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int count, char **arguments)
 {
+    fill_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, as a full disk is */
     mallopt(M_MMAP_THRESHOLD, MEMORY_KEPT);
     mallopt(M_TRIM_THRESHOLD, MEMORY_KEPT);
     const char *name = count > 1 ? arguments[1] : "";

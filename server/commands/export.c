@@ -1,5 +1,8 @@
 /* export: a dataset as tables. */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "aggregate/board.h"
 #include "aggregate/entry.h"
@@ -165,11 +168,30 @@ static bool write_runs(struct exporting *work)
     return true;
 }
 
+/* What is written among the run files would be taken for some. */
+static bool lies_apart(const struct source *source, const char *folder, struct store_error *error)
+{
+    static const char *const taken[] = {"runs", "quarantine", "withdrawn"};
+    ARENA_SCOPE struct arena arena = {0};
+    char out[PATH_MAX], place[PATH_MAX];
+    if (source->repository || !realpath(folder, out))
+        return true;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        size_t size = realpath(arena_format(&arena, "%s/%s", source->folder, taken[i]), place)
+                          ? strlen(place)
+                          : 0;
+        if (size && !strncmp(out, place, size) && (!out[size] || out[size] == '/'))
+            return error_set(error, "OUTDIR lies in %s/ of the dataset", taken[i]);
+    }
+    return true;
+}
+
 static bool export_dataset(struct exporting *work, const char *folder, bool with_quarantine,
                            const char *licence)
 {
     if (!dataset_index(&work->source, work->board, &work->from_index, &work->error) ||
         !export_files_open(&work->files, folder, &work->error) ||
+        !lies_apart(&work->source, folder, &work->error) ||
         !export_lines_open(&work->lines, folder, &work->error) || !gather(work, with_quarantine) ||
         !write_runs(work))
         return false;

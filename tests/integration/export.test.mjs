@@ -258,6 +258,24 @@ test('a run whose rows would fill the disk is named and left out', (t) => {
   sameExports(result, [fine]);
 });
 
+test('tables hold no complaints where the standard streams are closed, and a limit on files leaves none behind', (t) => {
+  const folder = temporary(t);
+  const dataset = path.join(folder, 'data'), out = path.join(folder, 'out');
+  const fine = put(dataset, 'runs/2026/01/fine-run-1.json', seal(makeRun({ id: 'fine-run-1', chunks: 200 })));
+  put(dataset, 'runs/2026/01/no-run.json', '{}');
+  const shell = (text) => spawnSync('sh', ['-c', text, process.env.BENCHLEDGER_BINARY, dataset, out]).status;
+  for (const closed of ['2>&-', '<&- 2>&-', '<&- >&- 2>&-']) {
+    assert.equal(shell(`"$0" export "$1" "$2" ${closed}`), 1, closed);
+    sameExports({ read: (name) => readFileSync(path.join(out, name), 'utf8') }, [fine]);
+  }
+  rmSync(out, { recursive: true });
+  assert.equal(shell('ulimit -f 1; "$0" export "$1" "$2" 2>/dev/null'), 3);
+  assert.deepEqual(readdirSync(out), []);
+  const among = exported(dataset, path.join(dataset, 'runs/tables'));
+  assert.equal(among.status, 3);
+  assert.match(among.stderr, /OUTDIR lies in runs\//);
+});
+
 test('a dataset without runs has tables without rows', (t) => {
   const folder = temporary(t);
   mkdirSync(path.join(folder, 'data', 'runs'), { recursive: true });
