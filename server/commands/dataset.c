@@ -257,9 +257,8 @@ int index_command(int count, char **arguments)
             "  0  the index is what the files say (it was written, or nothing had to change), or\n"
             "     --dry-run said what would change\n"
             "  2  refused: a file cannot be indexed, or the index would lose a run\n"
-            "  3  nothing was written: the dataset cannot be read or written, an import works in "
-            "it,\n"
-            "     or the command was stopped by a signal\n"
+            "  3  nothing was written: the dataset cannot be read or written, another import or\n"
+            "     index works in it, or the command was stopped by a signal\n"
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};

@@ -171,11 +171,12 @@ int import_command(int count, char **arguments)
             "entry.\n" DATASET_HELP
             "\nIn a bare repository the result is committed; a service may run meanwhile, and\n"
             "follows.",
-        .exits = "  0  every run is in the dataset\n"
-                 "  2  some were refused; the others are in the dataset\n"
-                 "  3  the dataset cannot be read or written, or the command was stopped by a\n"
-                 "     signal: what was told is in the dataset\n"
-                 "  64 wrong usage",
+        .exits =
+            "  0  every run is in the dataset\n"
+            "  2  some were refused; the others are in the dataset\n"
+            "  3  the dataset cannot be read or written, another import or index works in it,\n"
+            "     or the command was stopped by a signal: what was told is in the dataset\n"
+            "  64 wrong usage",
         .operands_least = 2,
         .operands_most = INT_MAX};
     ARENA_SCOPE struct arena arena = {0};
