@@ -1,16 +1,14 @@
 #include "github/rebuild/import.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "github/change/archives.h"
 #include "github/change/load.h"
 #include "github/change/table.h"
 #include "github/rebuild/hand.h"
 #include "github/repository/files.h"
+#include "github/repository/lock.h"
 #include "github/repository/source.h"
 #include "validator/arena.h"
 
@@ -23,7 +21,7 @@ struct import {
     bool folder;                 /* it is none: */
     struct catalogue *catalogue; /* what the folder has */
     struct ledger ledger;
-    int lock; /* the folder, open and locked; -1: not */
+    struct lock lock;
     struct archives *archives;
     struct pending *first, **last;
     size_t count, bytes;
@@ -43,33 +41,34 @@ static void take_line(void *context, const struct ledger_line *line)
     catalogue_line(import->catalogue, line, files_wall_ms());
 }
 
-/* Files are named after their runs. */
+/* Files are named after their runs; what a killed writer left behind has more after it. */
 static bool list_run(void *context, const char *path)
 {
     struct import *import = context;
-    const char *name = strrchr(path, '/') + 1, *end = strstr(name, ".json");
-    if (end)
-        catalogue_listed(import->catalogue, name, (size_t)(end - name), path, strlen(path));
+    const char *name = strrchr(path, '/') + 1;
+    size_t size = strlen(name), end = sizeof ".json" - 1;
+    if (size > end && !strcmp(name + size - end, ".json"))
+        catalogue_listed(import->catalogue, name, size - end, path, strlen(path));
     return true;
 }
 
-/* One import into a folder at a time: each goes on from the ledger that it has read. A killed one leaves no lock
- * behind. */
-static bool lock_folder(struct import *import, struct store_error *error)
+/* Before anything is written: a run without its line, or both without an index, would be left behind. */
+static bool check_folders(const char *dataset, struct store_error *error)
 {
-    const char *dataset = import->options.dataset;
-    import->lock = open(dataset, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (import->lock < 0)
-        return error_system(error, "cannot open %s", dataset);
-    return !flock(import->lock, LOCK_EX | LOCK_NB) ||
-           error_set(error, "another import works in %s", dataset);
+    static const char *const names[] = {"runs", "quarantine", "ledger", INDEX_SEGMENTS_FOLDER};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof names / sizeof *names; i++)
+        fine = files_lies_below(dataset, names[i], error);
+    return fine;
 }
 
 static bool open_folder(struct import *import, struct store_error *error)
 {
     const struct source source = source_of(import);
     import->catalogue = catalogue_new();
-    return lock_folder(import, error) &&
+    /* one import at a time: each goes on from the ledger that it has read */
+    return check_folders(import->options.dataset, error) &&
+           lock_take_folder(import->options.dataset, &import->lock, error) &&
            load_ledger(&source, &import->ledger, take_line, import, NULL, error) &&
            source_list(&source, "runs", list_run, import, error) &&
            source_list(&source, "quarantine", list_run, import, error) &&
@@ -81,7 +80,7 @@ bool import_open(const struct import_options *options, struct import **out,
 {
     struct import *import = *out = memory_grow(NULL, sizeof *import);
     const struct store_options nobody = {0};
-    *import = (struct import){.options = *options, .last = &import->first, .lock = -1};
+    *import = (struct import){.options = *options, .last = &import->first, .lock = {-1}};
     table_begin(&import->waiting, sizeof(struct table_item), NULL);
     ledger_begin(&import->ledger);
     import->folder = source_is_folder(options->dataset);
@@ -144,13 +143,25 @@ static void append_line(struct import *import, struct pending *item)
     item->result.seq = ledger_append(&import->ledger, &event, &item->move.line);
 }
 
+/* `RUN.json.import.new` stands beside the file of a run from before it until after its line: the sign that an import
+ * was killed in between, which tells it from a run of an older archive, which never had a line. */
+static const char *sign_path(struct arena *arena, const struct import *import,
+                             const struct change *change)
+{
+    return arena_format(arena, "%s/%s.import", import->options.dataset, change->path);
+}
+
 static bool write_run(struct import *import, struct pending *item, struct store_error *error)
 {
     struct arena arena ARENA_SCOPE = {0};
     const struct change *change = &item->change;
-    char *path = arena_format(&arena, "%s/%s", import->options.dataset, change->path);
-    char *folder = arena_copy(&arena, path, (size_t)(strrchr(path, '/') - path));
-    if (!files_make_folders(folder, error) ||
+    const char *dataset = import->options.dataset;
+    const char *path = arena_format(&arena, "%s/%s", dataset, change->path);
+    const char *below =
+        arena_copy(&arena, change->path, (size_t)(strrchr(change->path, '/') - change->path));
+    const char *folder = arena_format(&arena, "%s/%s", dataset, below);
+    if (!files_lies_below(dataset, below, error) || !files_make_folders(folder, error) ||
+        !files_stage(sign_path(&arena, import, change), "", 0, error) ||
         !files_replace(path, change->bytes, change->bytes_size, error))
         return false;
     if (!files_sync_folder(folder))
@@ -182,7 +193,8 @@ static bool is_left_behind(struct import *import, struct pending *item)
     uint64_t accepted = 0;
     if (!catalogue_find(import->catalogue, item->change.run_id, &state, &accepted))
         return false;
-    bool left = !state.revision && !strcmp(state.path, item->change.path) &&
+    bool left = !state.revision && files_is_staged(sign_path(&arena, import, &item->change)) &&
+                !strcmp(state.path, item->change.path) &&
                 source_read(&source, state.path, &bytes, NULL) == REPOSITORY_FOUND &&
                 print_essence(&arena, buffer_string(&bytes), bytes.size, &there) &&
                 print_essence(&arena, item->change.bytes, item->change.bytes_size, &here) &&
@@ -203,6 +215,8 @@ static bool write_ledger(struct import *import, struct store_error *error)
     const char *bytes;
     size_t size;
     const char *folder = arena_format(&arena, "%s/ledger", import->options.dataset);
+    if (!ledger_changed(&import->ledger, 0, name, &bytes, &size))
+        return true; /* an older archive stays without a ledger */
     if (!files_make_folders(folder, error))
         return false;
     for (size_t i = 0; ledger_changed(&import->ledger, i, name, &bytes, &size); i++)
@@ -211,6 +225,17 @@ static bool write_ledger(struct import *import, struct store_error *error)
             return false;
     ledger_settle(&import->ledger);
     return files_sync_folder(folder) || error_system(error, "cannot sync %s", folder);
+}
+
+/* Once the run has its line, be it from an import that was killed right after it. */
+static void remove_sign(struct import *import, const struct change *change)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct run_state state = {0};
+    uint64_t accepted = 0;
+    if (catalogue_find(import->catalogue, change->run_id, &state, &accepted) && accepted)
+        files_unstage(sign_path(&arena, import, change));
+    run_state_free(&state);
 }
 
 /* Files first: a line never names one that is missing. */
@@ -232,6 +257,7 @@ static bool write_batch(struct import *import, struct store_error *error)
         if (item->result.outcome == CHANGE_COMMITTED)
             catalogue_event(import->catalogue, &event, item->result.seq,
                             buffer_string(&item->move.line), "", files_wall_ms());
+        remove_sign(import, &item->change);
     }
     return true;
 }
@@ -300,7 +326,6 @@ void import_close(struct import *import)
     ledger_free(&import->ledger);
     hand_close(&import->hand);
     archives_close(import->archives);
-    if (import->lock >= 0)
-        close(import->lock);
+    lock_drop(&import->lock);
     free(import);
 }

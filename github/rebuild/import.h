@@ -2,7 +2,8 @@
  * `accept` line with who did it, and its entry, as a submission would.
  *
  * Into a bare repository by commits of many runs, while a service may commit, too. Into a work tree or a plain
- * folder by files; the index is then to be made anew by whoever called. One thread. */
+ * folder by files; the index is then to be made anew by whoever called. Beside a run's file stands
+ * an empty `RUN.json.import.new` until its line is written. One thread. */
 #ifndef BENCHLEDGER_GITHUB_REBUILD_IMPORT_H
 #define BENCHLEDGER_GITHUB_REBUILD_IMPORT_H
 
@@ -29,7 +30,8 @@ struct import_options {
 };
 
 struct import;
-/* False: the dataset cannot be read or written, somebody else imports into the folder, or its archives.json names
+/* False: the dataset cannot be read or written, somebody else imports into the folder or makes its index, a
+ * folder of it is a link, or its archives.json names
  * other archives. import_close in any case. */
 bool import_open(const struct import_options *options, struct import **import,
                  struct store_error *error);

@@ -92,10 +92,13 @@ bool publish_to_folder(const struct publish_plan *plan, const char *folder,
     struct arena arena ARENA_SCOPE = {0};
     const char *index = arena_format(&arena, "%s/index", folder);
     const char *segments = arena_format(&arena, "%s/" INDEX_SEGMENTS_FOLDER, folder);
-    if (!files_make_folders(segments, error) || !stage_all(plan, folder, error))
+    if (!files_lies_below(folder, INDEX_SEGMENTS_FOLDER, error) ||
+        !files_make_folders(segments, error) || !stage_all(plan, folder, error))
         return false;
     for (size_t i = 0; i < plan->count; i++) {
         const struct repository_file *file = &plan->files[i];
+        if (!strcmp(file->path, INDEX_MANIFEST_PATH) && !files_sync_folder(segments))
+            return error_system(error, "cannot sync %s", segments);
         if (file->bytes && !files_install(arena_format(&arena, "%s/%s", folder, file->path), error))
             return false;
     }

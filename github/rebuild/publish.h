@@ -20,7 +20,8 @@ bool publish_prepare(const struct source *source, struct index *index, struct pu
                      struct store_error *error);
 void publish_free(struct publish_plan *plan);
 
-/* Replaces each file atomically; readers meanwhile see a segment that is newer than the
+/* Replaces each file atomically, the manifest once its segments are on the disk; a folder that is a link is refused
+ * before anything is written. Readers meanwhile see a segment that is newer than the
  * manifest. */
 bool publish_to_folder(const struct publish_plan *plan, const char *folder,
                        struct store_error *error);

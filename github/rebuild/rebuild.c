@@ -22,6 +22,7 @@ struct known {
     struct table_item item;
     uint64_t seq; /* of the accept line; 0 without one */
     bool has_file;
+    bool dropped; /* the present index lists it, and it has none */
 };
 
 struct run_file {
@@ -195,29 +196,75 @@ static bool make_index(struct rebuilding *work)
 static void take_entry(void *context, const struct index_entry *entry)
 {
     struct rebuilding *work = context;
-    char key[TABLE_KEY_MAX + 1];
-    table_run_key(entry->run_id->text, entry->run_id->size, key);
-    const struct known *known = (const struct known *)table_find(&work->known, key);
-    if (known && known->has_file)
+    struct known *known = know(work, entry->run_id);
+    if (known->has_file || known->dropped)
         return;
+    known->dropped = true;
     work->result->dropped++;
-    complain(work, key, "the present index lists this run, and there is no file of it");
+    complain(work, known->item.key, "the present index lists this run, and there is no file of it");
+}
+
+/* Tells the entries of one file of the present index, by itself. False: it is no array of entries. */
+static bool take_array(struct rebuilding *work, const char *path)
+{
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct index_problem problem;
+    enum repository_found found = source_read(&work->source, path, &bytes, NULL);
+    if (found != REPOSITORY_FOUND)
+        return found == REPOSITORY_ABSENT;
+    struct index *alone = index_new(0);
+    bool fine =
+        index_load_archive(alone, buffer_string(&bytes), bytes.size, take_entry, work, &problem);
+    index_free(alone);
+    return fine;
+}
+
+/* The segments that the manifest, if there is one, lists. False: it cannot be parsed. */
+static bool count_listed(struct rebuilding *work, size_t *listed)
+{
+    struct buffer bytes BUFFER_SCOPE = {0};
+    struct index_problem problem;
+    enum repository_found found = source_read(&work->source, INDEX_MANIFEST_PATH, &bytes, NULL);
+    struct index *index = index_new(0);
+    bool fine = found == REPOSITORY_ABSENT ||
+                (found == REPOSITORY_FOUND &&
+                 index_load_manifest(index, buffer_string(&bytes), bytes.size, &problem));
+    *listed = index_segments(index);
+    index_free(index);
+    return fine;
+}
+
+/* An index whose files do not fit each other, as a kill between two of them leaves it, says all the same which runs it
+ * has, as long as each file can be parsed and none that the manifest lists is missing. */
+static bool take_pieces(struct rebuilding *work)
+{
+    struct walk_list list = {0};
+    struct store_error error;
+    char path[INDEX_PATH_MAX];
+    size_t listed;
+    bool fine = count_listed(work, &listed) &&
+                walk_list_add(&list, &work->source, INDEX_SEGMENTS_FOLDER, ".json", &error) &&
+                list.count >= listed && take_array(work, INDEX_SUMMARY_PATH);
+    for (size_t i = 0; fine && i < list.count; i++) {
+        index_segment_path(i, path);
+        fine = (i >= listed || !strcmp(list.items[i].path, path)) &&
+               take_array(work, list.items[i].path);
+    }
+    walk_list_free(&list);
+    return fine;
 }
 
 static void compare_present(struct rebuilding *work)
 {
     struct index *present = NULL;
     struct store_error why;
-    size_t dropped = work->result->dropped;
-    work->result->unreadable = !load_index(
-        &work->source,
-        &(struct index_loading){.summary_limit = SIZE_MAX, .tell = take_entry, .context = work},
-        &present, &why);
+    const struct index_loading loading = {
+        .summary_limit = SIZE_MAX, .tell = take_entry, .context = work};
+    bool whole = load_index(&work->source, &loading, &present, &why);
     index_free(present);
-    if (!work->result->unreadable)
-        return;
-    work->result->dropped = dropped;
-    complain(work, "index", why.message);
+    work->result->unreadable = !whole && !take_pieces(work);
+    if (!whole)
+        complain(work, "index", why.message);
 }
 
 static enum rebuild_outcome judge(struct rebuilding *work)
@@ -339,7 +386,11 @@ enum rebuild_outcome rebuild(const struct rebuild_options *options, struct rebui
     *result = (struct rebuild_result){0};
     if (source_is_folder(options->dataset)) {
         struct source source = source_folder(options->dataset);
+        struct lock lock LOCK_SCOPE = {-1};
         bool moved = false;
+        if (!options->dry_run && !options->locked &&
+            !lock_take_folder(options->dataset, &lock, error))
+            return REBUILD_FAILED;
         return rebuild_source(options, &source, options->dataset, result, &moved, error);
     }
     struct repository *repository REPOSITORY_SCOPE = NULL;

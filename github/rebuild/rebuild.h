@@ -3,7 +3,7 @@
  *
  * The dataset is a bare repository (the result is committed; only that is done under the commit
  * lock, and all is read again when the tip moved meanwhile), a work tree or a plain folder (files are
- * replaced atomically, the manifest last). Files are read on all cores. */
+ * replaced atomically, the manifest last, under the lock that import takes). Files are read on all cores. */
 #ifndef BENCHLEDGER_GITHUB_REBUILD_REBUILD_H
 #define BENCHLEDGER_GITHUB_REBUILD_REBUILD_H
 
@@ -34,6 +34,7 @@ typedef void (*rebuild_leaderboard)(void *context, struct buffer *out);
 struct rebuild_options {
     const char *dataset;
     bool dry_run;      /* everything but the writing */
+    bool locked;       /* lock_take_folder was done by the caller, who keeps it */
     bool allow_shrink; /* drop runs whose files are gone; replace an unreadable index */
     struct repository_author author; /* of the commit in a bare repository */
     rebuild_entry entry;
@@ -58,7 +59,7 @@ struct rebuild_result {
     size_t unindexable;          /* files */
     size_t dropped;              /* runs of the present index without a file */
     bool ledger;                 /* the dataset has one */
-    bool unreadable;             /* the present index is, or is not whole */
+    bool unreadable;             /* the present index is, so that it may hold runs without a file */
     bool changed;                /* the result differs from the present index, */
     bool leaderboard_changed;    /* or its leaderboard, which may lag, from the present one */
     char commit[COMMIT_HEX + 1]; /* empty: none was made */

@@ -58,7 +58,8 @@ bool files_stage(const char *path, const char *bytes, size_t size, struct store_
 {
     struct arena arena ARENA_SCOPE = {0};
     const char *temporary = staged_name(&arena, path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    unlink(temporary); /* a killed writer left it, or a foreign clone brought a link */
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_system(error, "cannot write %s", temporary);
     bool fine = files_write(fd, bytes, size) && fsync(fd) == 0;
@@ -81,6 +82,13 @@ void files_unstage(const char *path)
 {
     struct arena arena ARENA_SCOPE = {0};
     unlink(staged_name(&arena, path));
+}
+
+bool files_is_staged(const char *path)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct stat status;
+    return !lstat(staged_name(&arena, path), &status) && S_ISREG(status.st_mode);
 }
 
 bool files_replace(const char *path, const char *bytes, size_t size, struct store_error *error)
@@ -127,6 +135,25 @@ bool files_make_folders(const char *path, struct store_error *error)
         *slash = '/';
     }
     return make_folder(copy, error);
+}
+
+bool files_lies_below(const char *root, const char *folder, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct stat status;
+    for (size_t size = 0; folder[size];) {
+        size += strspn(folder + size, "/");
+        size += strcspn(folder + size, "/");
+        const char *path = arena_format(&arena, "%s/%.*s", root, (int)size, folder);
+        if (lstat(path, &status))
+            return errno == ENOENT || error_system(error, "cannot look at %s", path);
+        if (!S_ISDIR(status.st_mode))
+            return error_set(error,
+                             "%s is no folder, or a link to one: what is written there would not "
+                             "be in the dataset",
+                             path);
+    }
+    return true;
 }
 
 double files_wall_ms(void)

@@ -67,6 +67,21 @@ bool lock_take(const char *folder, const char *name, lock_wait wait, void *conte
     return true;
 }
 
+bool lock_take_folder(const char *folder, struct lock *lock, struct store_error *error)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return error_system(error, "cannot open %s", folder);
+    if (!flock(fd, LOCK_EX | LOCK_NB)) {
+        lock->fd = fd;
+        return true;
+    }
+    bool held = errno == EWOULDBLOCK;
+    error_system(error, "cannot lock %s", folder);
+    close(fd);
+    return held ? error_set(error, "another import or index works in %s", folder) : false;
+}
+
 void lock_drop(struct lock *lock)
 {
     if (lock->fd >= 0)

@@ -37,6 +37,9 @@ bool lock_take(const char *folder, const char *name, lock_wait wait, void *conte
                struct lock *lock, struct store_error *error);
 /* Waits LOCK_WAIT_MS; needs no context. */
 bool lock_wait_long(void *context, double waited_ms);
+/* Takes the dataset FOLDER itself, a work tree or plain folder, and leaves no file there; fails at once. For whoever
+ * writes there or goes on from what is read there: `import` and `index`. */
+bool lock_take_folder(const char *folder, struct lock *lock, struct store_error *error);
 /* Lets go; fine when not held. The file stays: removing it would race with the next taker. */
 void lock_drop(struct lock *lock);
 

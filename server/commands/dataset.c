@@ -242,6 +242,7 @@ int dataset_rebuild(const char *dataset)
     FRESH_SCOPE struct fresh_board fresh = {.words = {.protocols = NULL}};
     struct rebuild_options options = index_options(dataset, &fresh);
     options.step = NULL;
+    options.locked = true;
     prepare_leaderboard(&options, &fresh);
     return report_rebuild(&options);
 }
@@ -256,8 +257,8 @@ int index_command(int count, char **arguments)
             "  0  the index is what the files say (it was written, or nothing had to change), or\n"
             "     --dry-run said what would change\n"
             "  2  refused: a file cannot be indexed, or the index would lose a run\n"
-            "  3  nothing was written: the dataset cannot be read or written, or the command was\n"
-            "     stopped by a signal\n"
+            "  3  nothing was written: the dataset cannot be read or written, another import or\n"
+            "     index works in it, or the command was stopped by a signal\n"
             "  64 wrong usage",
         .operands_least = 1,
         .operands_most = 1};
@@ -268,7 +269,9 @@ int index_command(int count, char **arguments)
         {.name = "dry-run", .flag = &options.dry_run, .help = "do everything but the writing"},
         {.name = "allow-shrink",
          .flag = &options.allow_shrink,
-         .help = "drop runs that have no file, replace an index that cannot be read"},
+         .help =
+             "drop runs that have no file, replace an index of which a file cannot be parsed or is "
+             "missing"},
         {.name = "author-name",
          .value = "NAME",
          .text = &options.author.name,

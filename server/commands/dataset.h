@@ -18,7 +18,7 @@ bool dataset_source(const char *dataset, struct repository **repository, struct 
 /* Adds the entries of the index that SOURCE holds to BOARD. *FOUND: there is one. */
 bool dataset_index(const struct source *source, struct board *board, bool *found,
                    struct store_error *error);
-/* `index DATASET`, which no signal stops any more: its exit code. */
+/* `index DATASET`, which no signal stops any more, for a caller that has locked it: its exit code. */
 int dataset_rebuild(const char *dataset);
 /* The items of a LIST parted by commas or blanks, as in the configuration, NULL-terminated in ARENA. */
 const char *const *dataset_protocols(struct arena *arena, const char *list);

@@ -5,6 +5,7 @@
 
 #include "aggregate/candidate.h"
 #include "github/rebuild/import.h"
+#include "github/rebuild/walk.h"
 #include "server/clock.h"
 #include "server/command.h"
 #include "server/commands/dataset.h"
@@ -111,8 +112,14 @@ static bool take(struct taking *taking, const char *name)
     if (candidate_parse(&candidate, buffer_string(&text), text.size) &&
         candidate_digest(&candidate) &&
         candidate_judge(&candidate, &taking->judging.policy, taking->judging.key, now_ms) &&
-        candidate_publish(&candidate, now_ms) && candidate_bait(&candidate))
+        candidate_publish(&candidate, now_ms) && candidate_bait(&candidate)) {
+        if (candidate.publication.bytes.size > WALK_FILE_MOST) {
+            taking->refused++;
+            offline_complain(name, "payload-too-large: as it would be published");
+            return true;
+        }
         return add(taking, &candidate, now_ms);
+    }
     refuse(taking, name, &candidate);
     return true;
 }
@@ -144,12 +151,14 @@ static int run_import(struct taking *taking, const struct import_options *option
     return !fine ? OFFLINE_UNREADABLE : taking->refused ? OFFLINE_REFUSED : OFFLINE_OK;
 }
 
-static bool read_limit(const char *text, size_t *limit)
+_Static_assert(WALK_FILE_MOST == 67108864, "what is told below");
+
+static bool read_limit(const char *text, size_t most, size_t *limit)
 {
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
     *limit = (size_t)value;
-    return *text >= '0' && *text <= '9' && !*end && value <= SIZE_MAX / 2;
+    return *text >= '0' && *text <= '9' && !*end && value <= most;
 }
 
 int import_command(int count, char **arguments)
@@ -162,11 +171,12 @@ int import_command(int count, char **arguments)
             "entry.\n" DATASET_HELP
             "\nIn a bare repository the result is committed; a service may run meanwhile, and\n"
             "follows.",
-        .exits = "  0  every run is in the dataset\n"
-                 "  2  some were refused; the others are in the dataset\n"
-                 "  3  the dataset cannot be read or written, or the command was stopped by a\n"
-                 "     signal: what was told is in the dataset\n"
-                 "  64 wrong usage",
+        .exits =
+            "  0  every run is in the dataset\n"
+            "  2  some were refused; the others are in the dataset\n"
+            "  3  the dataset cannot be read or written, another import or index works in it,\n"
+            "     or the command was stopped by a signal: what was told is in the dataset\n"
+            "  64 wrong usage",
         .operands_least = 2,
         .operands_most = INT_MAX};
     ARENA_SCOPE struct arena arena = {0};
@@ -188,7 +198,9 @@ int import_command(int count, char **arguments)
         {.name = "max-body",
          .value = "BYTES",
          .text = &most,
-         .help = "largest file that is taken (4194304, as the service's)"},
+         .help =
+             "largest file that is taken (4194304, as the service's); at most 67108864, which the "
+             "other commands read"},
         {.name = "archive",
          .value = "DATASET",
          .list = &archives,
@@ -211,8 +223,10 @@ int import_command(int count, char **arguments)
         offline_complain(arguments[0], "--by NAME is needed, in UTF-8");
         return EXIT_USAGE;
     }
-    if (!read_limit(limit, &options.summary_limit) || !read_limit(most, &taking.most)) {
-        offline_complain(arguments[0], "--summary-limit and --max-body are numbers of bytes");
+    if (!read_limit(limit, SIZE_MAX / 2, &options.summary_limit) ||
+        !read_limit(most, WALK_FILE_MOST, &taking.most)) {
+        offline_complain(arguments[0], "--summary-limit and --max-body are numbers of bytes, the "
+                                       "second of at most 67108864");
         return EXIT_USAGE;
     }
     options.archives = archives.values; /* one more than may be given, so that it ends with NULL */

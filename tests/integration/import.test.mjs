@@ -1,7 +1,7 @@
 // import: runs that were exported come into a dataset as a submission would, with who did it.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -155,17 +155,28 @@ test('an import into a folder that was killed anywhere is made whole by the same
   const make = (name) => { mkdirSync(path.join(folder, name, 'runs'), { recursive: true }); return path.join(folder, name); };
   const whole = make('whole');
   assert.equal((await importing(whole, files)).code, 0);
-  /* Files without lines, files and lines without an index. */
-  for (const [name, lost] of [['files', ['ledger', 'index']], ['lines', ['index']]]) {
+  const published = readdirSync(whole, { recursive: true }).filter((name) => /^(runs|quarantine).*\.json$/.test(name));
+  assert.equal(published.length, 5);
+  /* While the first is written, in part or whole; files without lines; all with lines, which one file does not know of
+   * yet; files and lines without an index. */
+  for (const [name, lost, added] of [['half', ['ledger', 'index'], 5], ['staged', ['ledger', 'index'], 5], ['files', ['ledger', 'index'], 5],
+    ['signed', ['index'], 0], ['lines', ['index'], 0]]) {
     const tree = make(name);
     execFileSync('cp', ['-r', `${whole}/.`, tree]);
     for (const one of lost) rmSync(path.join(tree, one), { recursive: true });
+    for (const one of published.map((at) => path.join(tree, at))) {
+      if (name !== 'lines') writeFileSync(`${one}.import.new`, '');
+      if (name === 'half') truncateSync(one, 1000);
+      if (name === 'half' || name === 'staged') renameSync(one, `${one}.new`);
+    }
     const { code, stdout, stderr } = await importing(tree, files);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, name === 'files' ? /added 5 \(1 quarantined\), known 0/ : /added 0 \(0 quarantined\), known 5/);
+    assert.match(stdout, new RegExp(`added ${added} \\(${added && 1} quarantined\\), known ${5 - added}, refused 0\n`), name);
     await auditClean(tree, 5);
+    assert.deepEqual(readdirSync(tree, { recursive: true }).filter((at) => at.endsWith('.new')), [], name);
     for (const file of ['runs/2026/01/import-run-0003.json', 'quarantine/2026/01/import-run-0002.json'])
-      assert.deepEqual(readFileSync(path.join(tree, file)), readFileSync(path.join(whole, file)), 'files stay as they are');
+      if (name !== 'half' && name !== 'staged')
+        assert.deepEqual(readFileSync(path.join(tree, file)), readFileSync(path.join(whole, file)), 'files stay as they are');
   }
 });
 
@@ -194,7 +205,7 @@ test('two imports into one folder: one works, the other says so', async (t) => {
   const files = exported(folder, Array.from({ length: 120 }, (_, i) => makeRun({ id: `import-run-${1000 + i}`, seed: i + 1, cells: ['embed-single'] })));
   const results = await Promise.all([files.slice(0, 60), files.slice(60)].map((part) => importing(tree, part)));
   for (const { code, stderr } of results)
-    if (code !== 0) assert.match(stderr, /another import works in/);
+    if (code !== 0) assert.match(stderr, /another import or index works in/);
   assert.ok(results.some(({ code }) => code === 0));
   await auditClean(tree, 60 * results.filter(({ code }) => code === 0).length);
 });
@@ -246,4 +257,27 @@ test('files above the limit of a submission are refused, names from a dataset ar
   assert.match(stderr, /payload-too-large/);
   assert.ok(!`${stdout}${stderr}`.includes('\u001b'));
   assert.equal((await importing(tree, files.slice(1), '--max-body', '5000000')).code, 0);
+});
+
+test('a file that no other command would read afterwards is not taken', async (t) => {
+  const folder = temporary(t), tree = path.join(folder, 'tree');
+  mkdirSync(path.join(tree, 'runs'), { recursive: true });
+  const most = 64 * 1024 * 1024;
+  /* What is published is longer by `scrubbedAt` than what is sent with an empty list. */
+  const sized = (id, size, languages) => {
+    const run = makeRun({ id, seed: 1 });
+    if (languages) run.environment.languages = languages;
+    run.notes = '';
+    run.notes = 'x'.repeat(size - JSON.stringify(seal(run, undefined)).length);
+    return run;
+  };
+  const files = exported(folder, [sized('import-run-most', most), sized('import-run-grows', most, [])]);
+  const { code, stdout, stderr } = await importing(tree, files, '--max-body', String(most));
+  assert.equal(code, 2, stderr);
+  assert.match(stdout, /added 1 .* refused 1\n$/);
+  assert.match(stderr, /export-1.json: payload-too-large/);
+  await auditClean(tree, 1);
+  for (const [limit, wanted] of [[most, 0], [most + 1, 64], ['1e9', 64], ['', 64]])
+    assert.equal((await importing(tree, files.slice(0, 1), '--max-body', String(limit))).code, wanted, limit);
+  assert.match((await command(['import', '--help'])).stdout, new RegExp(`max-body[^-]* at most ${most}`));
 });
