@@ -254,6 +254,17 @@ static bool take_pieces(struct rebuilding *work)
     return fine;
 }
 
+/* Whether the segments that there are, and there are some, are those that the manifest lists. */
+static bool lists_all(struct rebuilding *work, const struct index *present)
+{
+    struct walk_list list = {0};
+    struct store_error error;
+    bool fine = walk_list_add(&list, &work->source, INDEX_SEGMENTS_FOLDER, ".json", &error) &&
+                present && list.count && list.count == index_segments(present);
+    walk_list_free(&list);
+    return fine;
+}
+
 static void compare_present(struct rebuilding *work)
 {
     struct index *present = NULL;
@@ -261,8 +272,8 @@ static void compare_present(struct rebuilding *work)
     const struct index_loading loading = {
         .summary_limit = SIZE_MAX, .tell = take_entry, .context = work};
     bool whole = load_index(&work->source, &loading, &present, &why);
+    work->result->unreadable = !(whole && lists_all(work, present)) && !take_pieces(work);
     index_free(present);
-    work->result->unreadable = !whole && !take_pieces(work);
     if (!whole)
         complain(work, "index", why.message);
 }

@@ -225,6 +225,22 @@ START_TEST(rebuild__refuses_to_lose_runs)
 }
 END_TEST
 
+START_TEST(rebuild__refuses_to_lose_runs_of_segments_that_the_manifest_does_not_list)
+{
+    make_dataset(4, 20000000);
+    ck_assert_int_eq(
+        shell_in("tree", "rm runs/2026/01/*; printf '{\"version\":1,\"segments\":[],\"entries\":0,"
+                         "\"flagged\":0,\"summaryComplete\":true,\"summaryEntries\":0}' "
+                         "> index/manifest.json"),
+        0);
+    ck_assert_int_eq(run("tree"), REBUILD_REFUSED);
+    ck_assert_uint_eq(result.dropped, 1);
+    ck_assert_int_eq(shell_in("tree", "rm -r index/segments"), 0);
+    ck_assert_int_eq(run("tree"), REBUILD_REFUSED);
+    ck_assert_uint_eq(result.dropped, 1);
+}
+END_TEST
+
 START_TEST(rebuild__refuses_files_that_cannot_be_indexed)
 {
     make_dataset(2, 20000000);
@@ -278,6 +294,7 @@ Suite *test_suite(void)
         rebuild__lets_a_service_commit_while_it_reads,
         rebuild__puts_runs_without_a_ledger_line_first,
         rebuild__refuses_to_lose_runs,
+        rebuild__refuses_to_lose_runs_of_segments_that_the_manifest_does_not_list,
         rebuild__refuses_files_that_cannot_be_indexed,
         rebuild__replaces_an_unreadable_index_when_told,
         rebuild__says_what_is_not_a_dataset,
