@@ -98,9 +98,10 @@ export function plantArchive(folder, count, planted) {
     expected.runs = n + 1;
     const { run, factor, iterations } = plantedRun(n, original, kinds[n % kinds.length], n % 5 === 4);
     const second = store(folder, run);
-    for (const [later, earlier] of iterations) {
-      const [a, b] = [`${first} ${key(original)} ${earlier}`, `${second} ${key(run)} ${later}`];
-      expected.push({ pair: [a, b].sort().join(' = '), factor: first < second ? factor : 1 / factor });
+    for (const [later, before] of iterations) {
+      const [a, b] = [`${first} ${key(original)} ${before}`, `${second} ${key(run)} ${later}`];
+      const earlier = `${original.createdAt} ${first}` < `${run.createdAt} ${second}`; // there are no lines
+      expected.push({ pair: [a, b].sort().join(' = '), factor: earlier ? factor : 1 / factor });
     }
   }
   return expected;
