@@ -149,30 +149,30 @@ static const struct hanging {
     bool on_key, rejects;
 } hanging[] = {{"unknown-name", false, true},
                {"size-looser-envelope", false, true},
-               {"quality-outputs-mismatch", true, true},
                {"quality-details-mismatch", true, true},
                {"parse-rate-mismatch", true, false}};
 
-/* Whether CODE cannot be judged in this audit; NULL: it can. */
+/* Whether CODE cannot be judged in this audit; NULL: it can. OWN: it was found here, which the key cannot undo. */
 static const struct hanging *hangs(const struct auditing *audit, const struct file_read *read,
-                                   const char *code, size_t size)
+                                   bool own, const char *code, size_t size)
 {
     for (size_t i = 0; i < sizeof hanging / sizeof *hanging; i++)
         if (strlen(hanging[i].code) == size && !memcmp(hanging[i].code, code, size) &&
-            (hanging[i].on_key ? !audit->options->key : read->state.rules > RULES_VERSION))
+            (hanging[i].on_key ? !own && !audit->options->key : read->state.rules > RULES_VERSION))
             return &hanging[i];
     return NULL;
 }
 
-/* CODES, a list in JSON, without those; whether one of these REJECTS. */
+/* The codes that were found here, or that the accept line has, without those; whether one of these REJECTS. */
 static const char *without_hanging(const struct auditing *audit, const struct file_read *read,
-                                   const char *codes, struct arena *arena, bool *rejects)
+                                   bool own, struct arena *arena, bool *rejects)
 {
     static const char around[] = "[]\",";
     struct buffer out BUFFER_SCOPE = {0};
+    const char *codes = own ? read->codes : read->ledger_flags;
     for (const char *at = codes + strspn(codes, around); *at; at += strspn(at, around)) {
         size_t size = strcspn(at, around);
-        const struct hanging *one = hangs(audit, read, at, size);
+        const struct hanging *one = hangs(audit, read, own, at, size);
         *rejects = *rejects || (one && one->rejects);
         if (!one)
             buffer_format(&out, "%.*s,", (int)size, at);
@@ -190,12 +190,12 @@ static bool is_excused(const struct auditing *audit, const struct file_read *rea
     bool rejects = false, ignored = false;
     if (!rules_known(read->state.rules))
         return read->state.rules > RULES_NEWEST;
-    if (strcmp(without_hanging(audit, read, read->codes, &arena, &ignored),
-               without_hanging(audit, read, read->ledger_flags, &arena, &rejects)) != 0)
+    if (strcmp(without_hanging(audit, read, true, &arena, &ignored),
+               without_hanging(audit, read, false, &arena, &rejects)) != 0)
         return false;
     for (const struct flag *flag = read->report.verdict.flags; flag; flag = flag->next)
         rejects = rejects || (flag->severity == SEVERITY_REJECT &&
-                              !hangs(audit, read, flag->code, strlen(flag->code)));
+                              !hangs(audit, read, true, flag->code, strlen(flag->code)));
     return rejects == run->accepted_flagged;
 }
 

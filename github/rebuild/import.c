@@ -1,7 +1,11 @@
 #include "github/rebuild/import.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "github/change/archives.h"
 #include "github/change/load.h"
@@ -62,12 +66,35 @@ static bool check_folders(const char *dataset, struct store_error *error)
     return fine;
 }
 
+/* A day that is a link would not be read, and a new ledger begun in its place. */
+static bool check_days(const char *dataset, struct store_error *error)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    const char *path = arena_format(&arena, "%s/ledger", dataset);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return errno == ENOENT || error_system(error, "cannot list %s", path);
+    bool fine = true;
+    for (struct dirent *item; fine && (item = readdir(folder));) {
+        struct stat status;
+        const char *end = strrchr(item->d_name, '.');
+        if (!end || strcmp(end, ".jsonl") != 0)
+            continue;
+        fine = (!fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) &&
+                S_ISREG(status.st_mode)) ||
+               error_set(error, "%s/%s is no regular file", path, item->d_name);
+    }
+    closedir(folder);
+    return fine;
+}
+
 static bool open_folder(struct import *import, struct store_error *error)
 {
     const struct source source = source_of(import);
     import->catalogue = catalogue_new();
     /* one import at a time: each goes on from the ledger that it has read */
     return check_folders(import->options.dataset, error) &&
+           check_days(import->options.dataset, error) &&
            lock_take_folder(import->options.dataset, &import->lock, error) &&
            load_ledger(&source, &import->ledger, take_line, import, NULL, error) &&
            source_list(&source, "runs", list_run, import, error) &&
@@ -109,12 +136,37 @@ static void read_digest(struct import *import, struct run_state *state)
         memcpy(state->digest, digest->text, SHA256_HEX);
 }
 
+/* The published form without what differs between two publications of one run: when, and so the digest. */
+static bool print_essence(struct arena *arena, const char *bytes, size_t size, struct buffer *out)
+{
+    static const char *const omit[] = {"digest", "scrubbedAt", NULL};
+    struct js_document document;
+    struct js_error problem;
+    if (!js_read(arena, bytes, size, &document, &problem) || document.root.type != JS_OBJECT)
+        return false;
+    js_print_canonical(&document, &document.root, omit, out);
+    return true;
+}
+
+/* Whether the file at PATH is what CHANGE publishes, but for that. */
+static bool is_same_run(struct import *import, const char *path, const struct change *change)
+{
+    struct arena arena ARENA_SCOPE = {0};
+    struct buffer bytes BUFFER_SCOPE = {0}, there BUFFER_SCOPE = {0}, here BUFFER_SCOPE = {0};
+    const struct source source = source_of(import);
+    return source_read(&source, path, &bytes, NULL) == REPOSITORY_FOUND &&
+           print_essence(&arena, buffer_string(&bytes), bytes.size, &there) &&
+           print_essence(&arena, change->bytes, change->bytes_size, &here) &&
+           there.size == here.size && !memcmp(there.data, here.data, here.size);
+}
+
 /* Tells the end of a change about a run that is there already, as STATE says. */
 static void tell_state(struct import *import, const struct change *change,
                        const struct run_state *state)
 {
     bool same = !strcmp(state->submitted_digest, change->submitted_digest) ||
-                !strcmp(state->digest, change->digest);
+                !strcmp(state->digest, change->digest) ||
+                (!state->revision && is_same_run(import, state->path, change));
     import->options.tell(import->options.context, change->run_id,
                          same ? IMPORT_KNOWN : IMPORT_DUPLICATE, state->path, "");
 }
@@ -170,35 +222,18 @@ static bool write_run(struct import *import, struct pending *item, struct store_
     return true;
 }
 
-/* The published form without what differs between two publications of one run: when, and so the digest. */
-static bool print_essence(struct arena *arena, const char *bytes, size_t size, struct buffer *out)
-{
-    static const char *const omit[] = {"digest", "scrubbedAt", NULL};
-    struct js_document document;
-    struct js_error problem;
-    if (!js_read(arena, bytes, size, &document, &problem) || document.root.type != JS_OBJECT)
-        return false;
-    js_print_canonical(&document, &document.root, omit, out);
-    return true;
-}
-
 /* Whether the file of ITEM's run stands there without a line, because an import was killed between the two. It then
  * stays as it is, and the line is about it. */
 static bool is_left_behind(struct import *import, struct pending *item)
 {
     struct arena arena ARENA_SCOPE = {0};
-    struct buffer bytes BUFFER_SCOPE = {0}, there BUFFER_SCOPE = {0}, here BUFFER_SCOPE = {0};
     struct run_state state = {0};
-    const struct source source = source_of(import);
     uint64_t accepted = 0;
     if (!catalogue_find(import->catalogue, item->change.run_id, &state, &accepted))
         return false;
     bool left = !state.revision && files_is_staged(sign_path(&arena, import, &item->change)) &&
                 !strcmp(state.path, item->change.path) &&
-                source_read(&source, state.path, &bytes, NULL) == REPOSITORY_FOUND &&
-                print_essence(&arena, buffer_string(&bytes), bytes.size, &there) &&
-                print_essence(&arena, item->change.bytes, item->change.bytes_size, &here) &&
-                there.size == here.size && !memcmp(there.data, here.data, here.size);
+                is_same_run(import, state.path, &item->change);
     if (left) {
         read_digest(import, &state);
         buffer_text(&item->move.entry, state.digest); /* a run has no other use for it */

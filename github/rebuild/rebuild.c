@@ -22,7 +22,7 @@ struct known {
     struct table_item item;
     uint64_t seq; /* of the accept line; 0 without one */
     bool has_file;
-    bool dropped; /* the present index lists it, and it has none */
+    bool listed; /* by the present index */
 };
 
 struct run_file {
@@ -39,6 +39,7 @@ struct rebuilding {
     struct source source;
     struct arena arena;
     struct table known;
+    size_t listed; /* runs, by the present index */
     struct walk_list list;
     struct run_file *files;
     size_t count, room;
@@ -197,9 +198,12 @@ static void take_entry(void *context, const struct index_entry *entry)
 {
     struct rebuilding *work = context;
     struct known *known = know(work, entry->run_id);
-    if (known->has_file || known->dropped)
+    if (known->listed)
         return;
-    known->dropped = true;
+    known->listed = true;
+    work->listed++;
+    if (known->has_file)
+        return;
     work->result->dropped++;
     complain(work, known->item.key, "the present index lists this run, and there is no file of it");
 }
@@ -219,8 +223,8 @@ static bool take_array(struct rebuilding *work, const char *path)
     return fine;
 }
 
-/* The segments that the manifest, if there is one, lists. False: it cannot be parsed. */
-static bool count_listed(struct rebuilding *work, size_t *listed)
+/* What the manifest, if there is one, counts. False: it cannot be parsed. */
+static bool count_listed(struct rebuilding *work, size_t *segments, size_t *entries)
 {
     struct buffer bytes BUFFER_SCOPE = {0};
     struct index_problem problem;
@@ -229,38 +233,55 @@ static bool count_listed(struct rebuilding *work, size_t *listed)
     bool fine = found == REPOSITORY_ABSENT ||
                 (found == REPOSITORY_FOUND &&
                  index_load_manifest(index, buffer_string(&bytes), bytes.size, &problem));
-    *listed = index_segments(index);
+    *segments = index_segments(index);
+    *entries = index_entries(index);
     index_free(index);
     return fine;
 }
 
+/* The segments that there are, whoever lists them; other files in their folder are none. */
+static bool list_segments(struct rebuilding *work, struct walk_list *list)
+{
+    struct store_error error;
+    size_t count = 0;
+    if (!walk_list_add(list, &work->source, INDEX_SEGMENTS_FOLDER, ".json", &error))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        char path[INDEX_PATH_MAX];
+        size_t number = strtoul(list->items[i].path + sizeof INDEX_SEGMENTS_FOLDER, NULL, 10);
+        index_segment_path(number - 1, path);
+        if (number && number < 1000000 && !strcmp(list->items[i].path, path))
+            list->items[count++] = list->items[i];
+    }
+    list->count = count;
+    return true;
+}
+
 /* An index whose files do not fit each other, as a kill between two of them leaves it, says all the same which runs it
- * has, as long as each file can be parsed and none that the manifest lists is missing. */
+ * has, as long as each file can be parsed, none that the manifest lists is missing, and no fewer runs are told than it
+ * counts. */
 static bool take_pieces(struct rebuilding *work)
 {
     struct walk_list list = {0};
-    struct store_error error;
     char path[INDEX_PATH_MAX];
-    size_t listed;
-    bool fine = count_listed(work, &listed) &&
-                walk_list_add(&list, &work->source, INDEX_SEGMENTS_FOLDER, ".json", &error) &&
-                list.count >= listed && take_array(work, INDEX_SUMMARY_PATH);
+    size_t segments, entries;
+    bool fine = count_listed(work, &segments, &entries) && list_segments(work, &list) &&
+                list.count >= segments && take_array(work, INDEX_SUMMARY_PATH);
     for (size_t i = 0; fine && i < list.count; i++) {
         index_segment_path(i, path);
-        fine = (i >= listed || !strcmp(list.items[i].path, path)) &&
+        fine = (i >= segments || !strcmp(list.items[i].path, path)) &&
                take_array(work, list.items[i].path);
     }
     walk_list_free(&list);
-    return fine;
+    return fine && work->listed >= entries;
 }
 
 /* Whether the segments that there are, and there are some, are those that the manifest lists. */
 static bool lists_all(struct rebuilding *work, const struct index *present)
 {
     struct walk_list list = {0};
-    struct store_error error;
-    bool fine = walk_list_add(&list, &work->source, INDEX_SEGMENTS_FOLDER, ".json", &error) &&
-                present && list.count && list.count == index_segments(present);
+    bool fine = present && list_segments(work, &list) && list.count &&
+                list.count == index_segments(present);
     walk_list_free(&list);
     return fine;
 }

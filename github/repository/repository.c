@@ -26,7 +26,7 @@ enum { FIRST_OBJECTS = 3 };
 #define PACKS_MAPPED ((size_t)96 << 20)
 
 /* A folder that holds itself over and over, which git lets pass, would have no end. */
-enum { PATH_DEPTH_MAX = 16, FOLDERS_MOST = 1 << 16 };
+enum { PATH_DEPTH_MAX = 16, FOLDERS_MOST = 1 << 16, LISTED_MOST = 1 << 22 };
 
 /* libgit2 is never shut down: its caches serve the whole process. */
 static void start_libgit2(void)
@@ -276,7 +276,7 @@ struct listing {
     repository_tell tell;
     void *context;
     struct store_error *error;
-    size_t folders; /* so far */
+    size_t folders, files; /* so far */
 };
 
 static bool list_tree(struct listing *listing, const git_oid *id, const char *folder, int depth)
@@ -288,6 +288,9 @@ static bool list_tree(struct listing *listing, const git_oid *id, const char *fo
         return error_git(listing->error, "cannot list %s", folder);
     bool fine = true;
     size_t count = git_tree_entrycount(tree);
+    listing->files += count;
+    if (listing->files > LISTED_MOST)
+        fine = error_set(listing->error, "cannot list %s: there are too many files", folder);
     for (size_t i = 0; fine && i < count; i++) {
         struct arena arena ARENA_SCOPE = {0};
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
@@ -309,7 +312,7 @@ bool repository_list(struct repository *repository, const git_oid *commit, const
     enum repository_found found = repository_folder(repository, commit, folder, &id, error);
     if (found != REPOSITORY_FOUND)
         return found == REPOSITORY_ABSENT;
-    struct listing listing = {repository, tell, context, error, 0};
+    struct listing listing = {repository, tell, context, error, 0, 0};
     return list_tree(&listing, &id, folder, 1);
 }
 

@@ -168,13 +168,27 @@ static bool write_runs(struct exporting *work)
     return true;
 }
 
-/* What is written among the run files would be taken for some. */
+/* The nearest folder at or above PATH that is there. */
+static bool find_present(const char *path, char present[PATH_MAX])
+{
+    ARENA_SCOPE struct arena arena = {0};
+    char *part = arena_copy(&arena, path, strlen(path));
+    while (!realpath(part, present)) {
+        char *slash = strrchr(part, '/');
+        if (!slash || slash == part)
+            return realpath(slash ? "/" : ".", present);
+        *slash = '\0';
+    }
+    return true;
+}
+
+/* What is written among the files of a dataset would be taken for some. */
 static bool lies_apart(const struct source *source, const char *folder, struct store_error *error)
 {
-    static const char *const taken[] = {"runs", "quarantine", "withdrawn"};
+    static const char *const taken[] = {"runs", "quarantine", "withdrawn", "ledger", "index"};
     ARENA_SCOPE struct arena arena = {0};
     char out[PATH_MAX], place[PATH_MAX];
-    if (source->repository || !realpath(folder, out))
+    if (source->repository || !find_present(folder, out))
         return true;
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         size_t size = realpath(arena_format(&arena, "%s/%s", source->folder, taken[i]), place)
@@ -190,8 +204,8 @@ static bool export_dataset(struct exporting *work, const char *folder, bool with
                            const char *licence)
 {
     if (!dataset_index(&work->source, work->board, &work->from_index, &work->error) ||
-        !export_files_open(&work->files, folder, &work->error) ||
         !lies_apart(&work->source, folder, &work->error) ||
+        !export_files_open(&work->files, folder, &work->error) ||
         !export_lines_open(&work->lines, folder, &work->error) || !gather(work, with_quarantine) ||
         !write_runs(work))
         return false;

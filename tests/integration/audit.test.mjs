@@ -492,7 +492,8 @@ test('without the answer key only what it decides is excused', async (t) => {
   };
   assert.deepEqual(await claims('env-cross-field'), [false]);
   assert.deepEqual(await claims('parse-rate-mismatch'), [true]);
-  assert.deepEqual(await claims('quality-outputs-mismatch'), [false], 'which would have gone to quarantine');
+  assert.deepEqual(await claims('quality-details-mismatch'), [false], 'which would have gone to quarantine');
+  assert.deepEqual(await claims('quality-outputs-mismatch'), [false], 'which needs no key');
 });
 
 test('times that are none, rule sets that are none, excuses that do not hold', async (t) => {

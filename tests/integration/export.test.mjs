@@ -274,6 +274,7 @@ test('tables hold no complaints where the standard streams are closed, and a lim
   const among = exported(dataset, path.join(dataset, 'runs/tables'));
   assert.equal(among.status, 3);
   assert.match(among.stderr, /OUTDIR lies in runs\//);
+  assert.deepEqual(readdirSync(path.join(dataset, 'runs')), ['2026']);
 });
 
 test('a dataset without runs has tables without rows', (t) => {

@@ -101,7 +101,7 @@ test('an index of which some files are new and some old is made whole', async (t
   const made = snapshot(path.join(trees.after, 'index'));
   for (const [name, states] of Object.entries({
     'new segment': { summary: 'staged', manifest: 'staged' }, 'new segment and summary': { manifest: 'old' },
-    'new manifest': { segment: 'old', summary: 'old' }, 'old segment': { segment: 'old' }, 'old summary': { summary: 'old' },
+    'old segment': { segment: 'old' }, 'old summary': { summary: 'old' },
     'no manifest yet': { summary: 'gone', manifest: 'gone' }, 'no manifest but a summary': { manifest: 'gone' } }))
     for (const again of [(tree) => importing(tree, files), (tree) => command(['index', tree])]) {
       const tree = torn(folder, trees, name, states);
@@ -122,6 +122,10 @@ test('an index that may know more than the files is kept', async (t) => {
     ['missing segment', { segment: 'gone' }, () => {}, /cannot be read; --allow-shrink/],
     ['cut segment without a manifest', { segment: 'cut', manifest: 'gone' }, () => {}, /cannot be read; --allow-shrink/],
     ['run without a file', { manifest: 'old' }, (tree) => rmSync(path.join(tree, runFile(4))), /1 runs would be dropped/],
+    ['new manifest', { segment: 'old', summary: 'old' }, () => {}, /cannot be read; --allow-shrink/], // it is written last
+    ['fewer entries than the manifest counts', { segment: 'old', summary: 'old' }, (tree) => rmSync(path.join(tree, runFile(4))), /cannot be read; --allow-shrink/],
+    ['segment of nothing', { summary: 'gone' }, (tree) => { writeFileSync(path.join(tree, FILES.segment), '[]'); rmSync(path.join(tree, runFile(4))); },
+      /cannot be read; --allow-shrink/],
     ['run that only the summary has', { segment: 'old', manifest: 'old' }, (tree) => rmSync(path.join(tree, runFile(4))), /1 runs would be dropped/]]) {
     const tree = torn(folder, trees, name, states);
     spoil(tree);
@@ -135,6 +139,41 @@ test('an index that may know more than the files is kept', async (t) => {
     assert.deepEqual(snapshot(path.join(tree, 'index')), kept, name);
     assert.equal((await command(['index', '--allow-shrink', tree])).code, 0, name);
   }
+});
+
+test('other files among the segments are left alone', async (t) => {
+  const folder = temporary(t), files = exported(folder, 3), tree = begin(folder, 'tree');
+  assert.equal((await importing(tree, files.slice(0, 2))).code, 0);
+  for (const name of ['notes.json', '00001 copy.json', '1.json']) writeFileSync(path.join(tree, 'index/segments', name), 'mine');
+  assert.match((await command(['index', tree])).stdout, /unchanged/);
+  assert.equal((await importing(tree, files)).code, 0);
+  assert.equal((await command(['index', tree])).code, 0);
+});
+
+test('a run that publication changed is known again, also where its line is gone', async (t) => {
+  const folder = temporary(t), [file] = exported(folder, 1), tree = begin(folder, 'tree');
+  const run = JSON.parse(readFileSync(file));
+  run.environment.languages = ['de', 'en'];
+  writeFileSync(file, JSON.stringify(seal(run, undefined)));
+  assert.equal((await importing(tree, [file])).code, 0);
+  assert.ok(JSON.parse(readFileSync(path.join(tree, runFile(0)))).scrubbedAt);
+  for (const name of ['ledger', 'index']) rmSync(path.join(tree, name), { recursive: true });
+  assert.match((await importing(tree, [file])).stdout, /added 0 \(0 quarantined\), known 1, refused 0\n$/);
+  run.suite = 'thorough';
+  writeFileSync(file, JSON.stringify(seal(run, undefined)));
+  assert.equal((await importing(tree, [file])).code, 2, 'another run of that id');
+});
+
+test('a day of the ledger that is a link is refused before anything is written', async (t) => {
+  const folder = temporary(t), files = exported(folder, 2), tree = begin(folder, 'tree');
+  assert.equal((await importing(tree, files.slice(0, 1))).code, 0);
+  const [day] = readdirSync(path.join(tree, 'ledger')), at = path.join(tree, 'ledger', day);
+  renameSync(at, path.join(folder, day));
+  symlinkSync(path.join(folder, day), at);
+  const { code, stderr } = await importing(tree, files);
+  assert.equal(code, 3);
+  assert.match(stderr, /is no regular file/);
+  assert.ok(lstatSync(at).isSymbolicLink() && !existsSync(path.join(tree, runFile(1))));
 });
 
 const free = (tree) => spawnSync('flock', ['-n', tree, 'true']).status === 0;
