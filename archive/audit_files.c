@@ -294,8 +294,7 @@ static bool note_strays(struct auditing *audit)
         fine = walk_list_add(&list, &audit->options->source, folders[i], "", audit->error);
     for (size_t i = 0; fine && i < list.count; i++) {
         const char *path = list.items[i].path, *name = strrchr(path, '/') + 1;
-        size_t size = strlen(path);
-        if (*name != '.' && (size < 5 || strcmp(path + size - 5, ".json") != 0))
+        if (*name != '.' && !source_path_ends(name, ".json"))
             findings_add(audit->findings, FINDING_STRAY, true, path, "no run file has such a name");
     }
     walk_list_free(&list);

@@ -51,11 +51,13 @@ static void check_tree(struct naming *naming, const git_oid *id, const char *fol
     git_tree *tree;
     if (depth == 1)
         naming->looked_at = 0; /* each of the dataset's folders by itself */
-    if (naming->looked_at == FOLDERS_MOST)
+    if (depth > DEPTH_MAX || naming->looked_at > FOLDERS_MOST)
+        return;
+    if (naming->looked_at++ == FOLDERS_MOST) {
         findings_add(naming->audit->findings, FINDING_UNREADABLE, false, folder,
                      "too many folders: not all names were looked at");
-    if (depth > DEPTH_MAX || naming->looked_at++ >= FOLDERS_MOST)
         return;
+    }
     if (git_tree_lookup(&tree, naming->git, id)) {
         findings_add(naming->audit->findings, FINDING_UNREADABLE, false, folder,
                      "the folder cannot be read");

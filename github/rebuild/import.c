@@ -50,9 +50,9 @@ static bool list_run(void *context, const char *path)
 {
     struct import *import = context;
     const char *name = strrchr(path, '/') + 1;
-    size_t size = strlen(name), end = sizeof ".json" - 1;
-    if (size > end && !strcmp(name + size - end, ".json"))
-        catalogue_listed(import->catalogue, name, size - end, path, strlen(path));
+    if (source_path_ends(name, ".json"))
+        catalogue_listed(import->catalogue, name, strlen(name) - strlen(".json"), path,
+                         strlen(path));
     return true;
 }
 
@@ -77,8 +77,7 @@ static bool check_days(const char *dataset, struct store_error *error)
     bool fine = true;
     for (struct dirent *item; fine && (item = readdir(folder));) {
         struct stat status;
-        const char *end = strrchr(item->d_name, '.');
-        if (!end || strcmp(end, ".jsonl") != 0)
+        if (!source_path_ends(item->d_name, ".jsonl"))
             continue;
         fine = (!fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) &&
                 S_ISREG(status.st_mode)) ||

@@ -28,10 +28,7 @@ struct adding {
 static bool tell_blob(void *context, const char *path, const git_oid *blob)
 {
     const struct adding *adding = context;
-    size_t size = strlen(path), end = strlen(adding->suffix);
-    if (size < end || strcmp(path + size - end, adding->suffix) != 0)
-        return true;
-    return add_item(adding->list, path, blob);
+    return !source_path_ends(path, adding->suffix) || add_item(adding->list, path, blob);
 }
 
 static bool tell_path(void *context, const char *path)

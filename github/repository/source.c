@@ -23,6 +23,12 @@ struct source source_folder(const char *path)
     return (struct source){.folder = path};
 }
 
+bool source_path_ends(const char *path, const char *suffix)
+{
+    size_t size = strlen(path), end = strlen(suffix);
+    return size >= end && !strcmp(path + size - end, suffix);
+}
+
 bool source_is_folder(const char *path)
 {
     static const char *const names[] = {"runs",  "quarantine", "withdrawn", "ledger",

@@ -20,6 +20,9 @@ struct source {
 struct source source_commit(struct repository *repository, const git_oid *commit);
 struct source source_folder(const char *path);
 
+/* Whether PATH ends in SUFFIX: files of a dataset are told by the end of their names. */
+bool source_path_ends(const char *path, const char *suffix);
+
 /* Whether PATH is a folder with a dataset's files, a work tree among them; a bare repository is none. */
 bool source_is_folder(const char *path);
 
